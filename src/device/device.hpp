@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one interface to something that runs kernels. Two implementations: open_emulated (a CPU
+// emulator of PTX) and open_cuda (the driver API). Code above it never asks which one it has.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace ww::device {
+
+using Address = uint64_t;  // a device address; 0 is never a valid one
+
+struct Dim3 {
+    uint32_t x = 1, y = 1, z = 1;
+    uint64_t count() const { return uint64_t{x} * y * z; }
+};
+
+struct Info {
+    std::string kind;    // "emulator" or "cuda"
+    std::string name;    // "NVIDIA H200", or "Warpwright emulator"
+    int sm = 0;          // compute capability, 90 for 9.0
+    std::string target;  // what to compile for: "sm_90a"
+    std::string driver;  // driver version; empty for the emulator
+    uint32_t multiprocessors = 0;
+    uint64_t memory_bytes = 0;
+    uint32_t max_shared_bytes = 0;  // largest dynamic shared memory of a block
+};
+
+// What a module is loaded from. PTX runs on both devices; a cubin only on a GPU.
+struct Image {
+    enum class Kind { ptx, cubin };
+    Kind kind = Kind::ptx;
+    std::string name;   // for messages: usually the file's path
+    std::string bytes;  // PTX text or the ELF image
+};
+
+using ModuleId = uint32_t;
+using KernelId = uint32_t;
+
+struct Param {
+    std::string name;
+    uint32_t offset = 0, size = 0, align = 1;  // bytes
+};
+
+// One kernel argument: the bytes that its .param receives.
+struct Argument {
+    std::vector<std::byte> bytes;
+    template <class T>
+    static Argument of(const T& value) {
+        static_assert(std::is_trivially_copyable_v<T>);
+        Argument argument;
+        argument.bytes.resize(sizeof(T));
+        __builtin_memcpy(argument.bytes.data(), &value, sizeof(T));
+        return argument;
+    }
+};
+
+struct Launch {
+    Dim3 grid, block, cluster;
+    uint32_t dynamic_shared_bytes = 0;
+    bool cooperative = false;
+    bool programmatic_dependent = false;  // may start before the previous launch has ended
+    std::vector<Argument> arguments;      // one for each .param, in order
+};
+
+struct LaunchReport {
+    uint64_t lane_instructions = 0;  // executed lanes summed over instructions; 0 on a GPU
+    double seconds = 0;              // device time; on the emulator, wall time of the launch
+    std::string printf_output;
+};
+
+// Who last wrote a byte (only after trace_writes(true), only where the device can tell).
+struct WriteRecord {
+    Dim3 block, thread;
+    std::string kernel;
+    std::string instruction;  // PTX text
+    int ptx_line = 0;
+    std::string source_file;  // from .loc; empty without line info
+    int source_line = 0;
+};
+
+// Arguments of cuTensorMapEncodeTiled, same meaning and limits.
+struct TensorMapTiled {
+    uint32_t data_type = 0;  // CUtensorMapDataType
+    Address address = 0;
+    std::vector<uint64_t> sizes, strides;  // elements; bytes (one fewer than sizes)
+    std::vector<uint32_t> box, element_strides;
+    uint32_t interleave = 0, swizzle = 0, l2_promotion = 0, oob_fill = 0;
+};
+using TensorMap = std::array<std::byte, 128>;
+
+class Device {
+  public:
+    virtual ~Device() = default;
+    virtual Info info() const = 0;
+
+    // Memory is uninitialised: the emulator reports a read of a byte nobody wrote. Aligned to 512.
+    virtual Result<Address> allocate(uint64_t bytes) = 0;
+    virtual Status release(Address address) = 0;
+    virtual Status copy_in(Address to, std::span<const std::byte> from) = 0;
+    virtual Status copy_out(std::span<std::byte> to, Address from) = 0;
+    // Bytes become value. With initialise = false the emulator still takes a read of them for a
+    // read of uninitialised memory: how output buffers are poisoned.
+    virtual Status fill(Address to, uint8_t value, uint64_t bytes, bool initialise = true) = 0;
+
+    virtual Result<ModuleId> load(const Image& image) = 0;
+    virtual Status unload(ModuleId module) = 0;
+    // The failure names the kernels that the module has.
+    virtual Result<KernelId> kernel(ModuleId module, const std::string& name) = 0;
+    virtual Result<std::vector<Param>> params(KernelId kernel) = 0;
+    // Waits for the end. A guest fault is a failure whose diagnostic carries block, thread,
+    // instruction and line. Checks the arguments against params() first.
+    virtual Result<LaunchReport> launch(KernelId kernel, const Launch& launch) = 0;
+
+    virtual Result<TensorMap> encode_tensor_map(const TensorMapTiled& tiled) = 0;
+
+    virtual void trace_writes(bool on) = 0;
+    virtual std::optional<WriteRecord> last_write(Address address) const = 0;
+};
+
+struct EmulatorOptions {
+    std::string target = "sm_90a";
+    uint32_t threads = 0;             // host threads; 0: one a core
+    uint64_t instruction_budget = 0;  // warp instructions a launch may run; 0: the default (2^36)
+    bool unordered_float_atomics = false;
+};
+
+std::unique_ptr<Device> open_emulated(const EmulatorOptions& options = {});
+// Fails where there is no driver or no GPU; the message says which.
+Result<std::unique_ptr<Device>> open_cuda(int ordinal = 0);
+
+// Count and size of the arguments against the kernel's .param list; the failure names the first
+// that does not fit. Both devices call it.
+Status check_arguments(const std::string& kernel, std::span<const Param> params,
+                       std::span<const Argument> arguments);
+
+}  // namespace ww::device
