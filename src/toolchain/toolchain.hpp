@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compilers: CUDA C++ -> PTX (NVRTC), PTX -> cubin (ptxas), cubin -> SASS text (nvdisasm).
+// Results come from an on-disk cache where it has them. Errors carry the compiler's file and line.
+// Not here: where the compilers are found (found.hpp) and how programs are run (process.hpp).
+#pragma once
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace ww::toolchain {
+
+struct CompileRequest {
+    std::string source;  // text of the translation unit
+    std::string name;    // its path, for messages, .loc lines and "" includes beside it
+    std::string target = "sm_90a";
+    std::vector<std::pair<std::string, std::string>> defines;  // {"TAPS", "1"} is -DTAPS=1
+    std::vector<std::filesystem::path> include_dirs;           // searched before CUDA's own
+    std::vector<std::string> options;                          // further NVRTC options
+    bool line_info = true;                                     // .loc lines in the PTX
+};
+
+struct Compiled {
+    std::string ptx;
+    std::string log;  // the compiler's warnings; empty when it had none
+    bool cached = false;
+};
+
+Result<Compiled> compile_ptx(const CompileRequest& request);
+
+struct AssembleOptions {
+    std::vector<std::string> options;  // further ptxas options, such as "-O1" or "--fmad=false"
+    bool line_info = true;             // keep .loc lines in the cubin
+};
+
+struct Assembled {
+    std::string cubin;  // bytes of the ELF image
+    std::string log;    // ptxas -v: registers, spills, shared memory of each kernel
+    bool cached = false;
+};
+
+// name stands for the PTX in messages: usually the file's path.
+Result<Assembled> assemble(const std::string& ptx, const std::string& target,
+                           const std::string& name, const AssembleOptions& options = {});
+
+// SASS text of a cubin as nvdisasm prints it.
+Result<std::string> disassemble(const std::string& cubin, const std::string& name,
+                                const std::vector<std::string>& options = {});
+
+}  // namespace ww::toolchain
