@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// f16 and bf16 registers: conversions from and to f32 and rn arithmetic on their bits, inline.
+// One rounding each; NaN results are 0x7fff. Other roundings and formats: encode() in formats.hpp.
+#pragma once
+#include <immintrin.h>
+
+#include "numerics/arith.hpp"
+
+namespace ww::numerics {
+
+inline float f16_to_f32(std::uint16_t x) { return _cvtsh_ss(x); }
+inline float bf16_to_f32(std::uint16_t x) { return float_of(static_cast<std::uint32_t>(x) << 16); }
+inline float tf32_to_f32(std::uint32_t x) { return float_of(x & 0xffffe000u); }
+
+inline std::uint16_t f32_to_f16(float x) {
+    return x != x ? kNanF16 : static_cast<std::uint16_t>(_cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT));
+}
+inline std::uint16_t f32_to_bf16(float x) {
+    const std::uint32_t bits = bits_of(x);
+    const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;
+    return static_cast<std::uint16_t>(x != x ? kNanBf16 : rounded);
+}
+// Rounded to odd in f64 first, so the second rounding cannot go wrong.
+std::uint16_t f16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c);
+std::uint16_t bf16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c);
+
+// f32 has more than twice the bits of f16 and two more: rounding twice is harmless for + - *.
+inline std::uint16_t f16_add(std::uint16_t a, std::uint16_t b) {
+    return f32_to_f16(f16_to_f32(a) + f16_to_f32(b));
+}
+inline std::uint16_t f16_sub(std::uint16_t a, std::uint16_t b) {
+    return f32_to_f16(f16_to_f32(a) - f16_to_f32(b));
+}
+inline std::uint16_t f16_mul(std::uint16_t a, std::uint16_t b) {
+    return f32_to_f16(f16_to_f32(a) * f16_to_f32(b));
+}
+inline std::uint16_t bf16_add(std::uint16_t a, std::uint16_t b) {
+    return f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b));
+}
+inline std::uint16_t bf16_sub(std::uint16_t a, std::uint16_t b) {
+    return f32_to_bf16(bf16_to_f32(a) - bf16_to_f32(b));
+}
+inline std::uint16_t bf16_mul(std::uint16_t a, std::uint16_t b) {
+    return f32_to_bf16(bf16_to_f32(a) * bf16_to_f32(b));
+}
+
+}  // namespace ww::numerics
