@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_arguments: which argument the message names.
+#include <gtest/gtest.h>
+
+#include "device/device.hpp"
+
+namespace ww::device {
+namespace {
+
+const std::vector<Param> kParams = {{"in", 0, 8, 8}, {"count", 8, 4, 4}, {"", 12, 1, 1}};
+
+std::string message(std::vector<Argument> arguments) {
+    Status status = check_arguments("scale", kParams, arguments);
+    return status ? "" : status.error().at(0).message;
+}
+
+TEST(Arguments, ThatFitAreAccepted) {
+    EXPECT_EQ(message({Argument::of(uint64_t{1}), Argument::of(2), Argument::of('c')}), "");
+    EXPECT_TRUE(check_arguments("empty", {}, {}));
+}
+
+TEST(Arguments, OfTheWrongSizeAreNamed) {
+    EXPECT_EQ(message({Argument::of(uint64_t{1}), Argument::of(2.0), Argument::of('c')}),
+              "kernel scale: argument 1 (count) has 8 bytes, its .param takes 4");
+    EXPECT_EQ(message({Argument::of(uint64_t{1}), Argument::of(2), Argument::of(3)}),
+              "kernel scale: argument 2 has 4 bytes, its .param takes 1");
+}
+
+TEST(Arguments, AreCounted) {
+    EXPECT_EQ(message({Argument::of(uint64_t{1})}),
+              "kernel scale takes 3 arguments, 1 given; argument 1 (count) is missing");
+    EXPECT_EQ(message({Argument::of(uint64_t{1}), Argument::of(2), Argument::of('c'),
+                       Argument::of(4)}),
+              "kernel scale takes 3 arguments, 4 given");
+}
+
+}  // namespace
+}  // namespace ww::device
