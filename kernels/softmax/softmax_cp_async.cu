@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Row softmax with cp.async: a block works through kRowsPerBlock rows; while it computes on one
+// piece of a row, the next piece is on its way into the other of two buffers. A row of up to
+// kChunk columns is read once; a longer one three times (maximum, sum, result), chunk by chunk.
+// Grid: ceil(rows / 4). Block: 128. Runs on sm_80 and later. The same bits as softmax_plain.
+#include "../common/ptx_cp_async.cuh"
+#include "softmax_common.cuh"
+
+using namespace softmax;
+
+namespace {
+
+constexpr unsigned kRowsPerBlock = 4;
+constexpr unsigned kChunk = 1024;  // columns; a multiple of kThreads, so columns keep their thread
+constexpr unsigned kVector = 8;    // bf16 values in one 16-byte copy
+
+struct Smem {
+    // A chunk keeps its global address modulo 16 bytes, hence the room for one more vector.
+    alignas(16) Bf16 buffer[2][kChunk + kVector];
+    float partial_max[kWarps];
+    float partial_sum[kWarps];
+};
+
+// One step of the pipeline: a chunk of a row in one of its passes.
+struct Step {
+    unsigned row, column, visible, count, pass, misaligned;
+    const Bf16* from;
+};
+
+__device__ __forceinline__ Step step_at(const Params& params, unsigned first_row, unsigned index,
+                                        unsigned chunks, unsigned passes) {
+    Step step;
+    step.row = first_row + index / (passes * chunks);
+    step.pass = index / chunks % passes;
+    step.column = index % chunks * kChunk;
+    step.visible = visible_columns(params, step.row);
+    const unsigned left = step.visible > step.column ? step.visible - step.column : 0u;
+    step.count = left < kChunk ? left : kChunk;
+    step.from = params.scores + static_cast<size_t>(step.row) * params.lk + step.column;
+    step.misaligned = static_cast<unsigned>(reinterpret_cast<size_t>(step.from) % 16 / sizeof(Bf16));
+    return step;
+}
+
+// Whole 16-byte vectors by cp.async; the elements before and after them by ordinary loads.
+__device__ __forceinline__ void start_load(const Step& step, Bf16* buffer) {
+    const unsigned to_boundary = (kVector - step.misaligned) % kVector;
+    const unsigned head = to_boundary < step.count ? to_boundary : step.count;
+    const unsigned vectors = (step.count - head) / kVector;
+    Bf16* to = buffer + step.misaligned;
+    const unsigned t = threadIdx.x;
+    if (t < vectors)
+        ptx::cp_async_cg_16(ptx::cvta_to_shared(to + head + t * kVector), step.from + head + t * kVector);
+    const unsigned tail = head + vectors * kVector;
+    if (t < head) to[t] = step.from[t];
+    if (t < step.count - tail) to[tail + t] = step.from[tail + t];
+}
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(128)
+softmax_cp_async(const Bf16* scores, float* p_f32, Bf16* p_bf16, unsigned rows, unsigned lq,
+                 unsigned lk, float scale, unsigned causal
+#if WW_TAPS
+                 ,
+                 float* row_max, float* row_sum
+#endif
+) {
+    __shared__ Smem smem;
+    Params params{scores, p_f32, p_bf16, rows, lq, lk, scale, causal};
+#if WW_TAPS
+    params.row_max = row_max;
+    params.row_sum = row_sum;
+#endif
+    const float scale2 = scale_base2(params);
+    const unsigned first_row = blockIdx.x * kRowsPerBlock;
+    const unsigned my_rows = rows - first_row < kRowsPerBlock ? rows - first_row : kRowsPerBlock;
+    const unsigned chunks = (lk + kChunk - 1) / kChunk;
+    const unsigned passes = chunks == 1 ? 1 : 3;
+    const unsigned steps = my_rows * passes * chunks;
+
+    float max = minus_infinity(), sum = 0.0f, base = 0.0f, inverse = 0.0f;
+    Step now = step_at(params, first_row, 0, chunks, passes);
+    start_load(now, smem.buffer[0]);
+    ptx::cp_async_commit_group();
+    for (unsigned index = 0; index < steps; ++index) {
+        Step next = now;
+        if (index + 1 < steps) {
+            next = step_at(params, first_row, index + 1, chunks, passes);
+            start_load(next, smem.buffer[(index + 1) % 2]);
+        }
+        ptx::cp_async_commit_group();  // empty at the last step: the wait below stays the same
+        ptx::cp_async_wait_group<1>();
+        ptx::bar_sync(0);
+
+        const Bf16* row = smem.buffer[index % 2] + now.misaligned;
+        const bool last_chunk = now.column + kChunk >= lk;
+        const bool whole = passes == 1;
+        if (whole || now.pass == 0) {
+            if (now.column == 0) max = minus_infinity();
+            for (unsigned j = threadIdx.x; j < now.count; j += kThreads)
+                max = ptx::max_f32(max, ptx::mul_rn_f32(widen(row[j]), scale2));
+            if (last_chunk) max = block_max(max, smem.partial_max);
+        }
+        if (whole || now.pass == 1) {
+            base = finite_base(max);
+            if (now.column == 0) sum = 0.0f;
+            for (unsigned j = threadIdx.x; j < now.count; j += kThreads)
+                sum = ptx::add_rn_f32(sum, numerator(row[j], scale2, base));
+            if (last_chunk) {
+                sum = block_sum(sum, smem.partial_sum);
+                store_taps(params, now.row, max, sum);
+            }
+        }
+        if (whole || now.pass == 2) {
+            inverse = reciprocal(sum);
+            const size_t first = static_cast<size_t>(now.row) * lk + now.column;
+            const unsigned end = lk - now.column < kChunk ? lk - now.column : kChunk;
+            for (unsigned j = threadIdx.x; j < now.count; j += kThreads)
+                store(params, first + j, ptx::mul_rn_f32(numerator(row[j], scale2, base), inverse));
+            for (unsigned j = now.count + threadIdx.x; j < end; j += kThreads)
+                store(params, first + j, 0.0f);
+        }
+        ptx::bar_sync(0);  // everyone is done with this buffer: the next step may refill it
+        now = next;
+    }
+}
