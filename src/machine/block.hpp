@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block (CTA) and the grid around it: shared memory, barriers, launch dimensions, and the
+// special registers that follow from them.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "machine/memory.hpp"
+#include "machine/warp.hpp"
+
+namespace ww::machine {
+
+using Coordinates = std::array<uint32_t, 3>;
+
+enum class Special : uint32_t {
+    tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+    laneid, warpid, nwarpid, smid, nsmid, gridid, clock, clock_hi, clock64, globaltimer, globaltimer_lo,
+    globaltimer_hi, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
+    clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
+    cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z,
+    cluster_ctarank, cluster_nctarank, is_explicit_cluster, total_smem_size, dynamic_smem_size,
+    aggr_smem_size, reserved_smem_offset_begin, reserved_smem_offset_end, current_graph_exec, none
+};
+Special parse_special(std::string_view name);  // "%tid.x"; Special::none when unknown
+int special_bytes(Special special);            // 4 or 8
+
+// A named barrier (0..15). Arrival is counted a warp at a time, as the hardware does.
+class Barrier {
+  public:
+    // Lanes of a warp arrive. expected: threads, a multiple of 32; 0 means all live warps of the
+    // block, looked up by the caller through complete_if_all. True when this completed a phase.
+    struct Arrival {
+        bool completed = false;
+        uint64_t generation = 0;  // the phase that was joined
+    };
+    Arrival arrive(Warp& warp, LaneMask lanes, uint32_t expected, LaneMask vote_true, const Block& block);
+    bool released(uint64_t generation) const { return generation_ > generation; }
+    // An exit may complete a barrier without a count. True when it did.
+    bool recheck(const Block& block);
+    uint32_t pending(const Block& block) const;  // threads still missing
+    bool in_use() const { return arrived_warps_ != 0 || any_arrived_; }
+
+    // Results of the last completed phase, for bar.red.
+    uint32_t last_count = 0;
+    bool last_and = false, last_or = false;
+
+  private:
+    bool complete(const Block& block);
+    uint64_t generation_ = 0;
+    uint32_t expected_ = 0;
+    bool any_arrived_ = false;
+    uint32_t arrived_warps_ = 0;               // warps counted in full
+    std::vector<LaneMask> lanes_;              // per warp: lanes that arrived
+    uint32_t count_ = 0, total_ = 0;           // predicate votes
+};
+
+struct Grid {
+    Coordinates grid_dim{1, 1, 1}, block_dim{1, 1, 1}, cluster_dim{1, 1, 1};
+    GlobalMemory* global = nullptr;
+    Region constant, params;  // .const bank; kernel parameters
+    uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;
+    uint32_t max_local_bytes = 0;  // per thread
+    EventSink* sink = nullptr;
+    // Text of device printf, whole calls at a time; may be called from several threads.
+    std::function<void(std::string_view)> print;
+    uint64_t lanes_of_block() const {
+        return uint64_t{block_dim[0]} * block_dim[1] * block_dim[2];
+    }
+};
+
+class Block {
+  public:
+    Block(Grid& grid, Coordinates id, uint64_t linear_id);
+    Grid& grid;
+    const Coordinates id;
+    const uint64_t linear_id;
+    std::vector<Warp> warps;
+    std::array<Barrier, 16> barriers;
+    Region shared;
+    uint64_t clock = 0;  // instructions issued by this block: %clock counts these
+    Coordinates thread_of(uint32_t warp, int lane) const;
+
+  private:
+    std::vector<uint8_t> shared_data_, shared_valid_, local_;
+};
+
+// The value of a special register for 32 lanes, as 64-bit numbers.
+void read_special(const Warp& warp, Special special, uint64_t* out);
+
+}  // namespace ww::machine

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// A warp: 32 lanes with structure-of-arrays registers, split where lanes diverged. This is what
+// semantic functions act on; who runs next is the scheduler's business (src/emulator).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "machine/constants.hpp"
+#include "machine/events.hpp"
+#include "machine/inst.hpp"
+#include "machine/memory.hpp"
+#include "machine/types.hpp"
+
+namespace ww::machine {
+
+class Block;
+struct Grid;
+
+// One function activation. Register rows are private to it, so that lanes in different functions
+// never share a row.
+struct Frame {
+    uint32_t function = 0;     // index in the program
+    uint32_t return_pc = 0;    // where the caller goes on
+    uint32_t call_inst = 0;    // index of the call instruction, for copying results back
+    uint32_t local_base = 0;   // bytes from the start of each lane's local memory
+    std::vector<uint8_t> registers;
+    std::shared_ptr<Frame> caller;
+};
+
+// Why a split cannot run. The scheduler asks; a deadlock report prints it.
+struct Wait {
+    enum class Kind : uint8_t { none, barrier, lanes, copies, timer };
+    Kind kind = Kind::none;
+    uint32_t barrier = 0;      // barrier: its index
+    uint64_t generation = 0;   // barrier: released when the barrier's generation is greater
+    LaneMask lanes = 0;        // lanes: the members it waits for
+    uint64_t until = 0;        // timer: a clock value
+};
+
+// Lanes of a warp that share a program counter.
+struct Split {
+    uint32_t pc = 0;
+    LaneMask mask = 0;
+    std::shared_ptr<Frame> frame;
+    Wait wait;
+    bool resumed = false;  // the instruction at pc already arrived once and was then released
+};
+
+// Values that lanes publish to each other when a .sync instruction is reached at different times.
+struct Exchange {
+    LaneMask members = 0, published = 0, consumed = 0;
+    Run operation = nullptr;
+    uint64_t aux = 0;
+    std::array<std::array<uint32_t, kLanes>, 3> values{};
+};
+
+class Warp {
+  public:
+    Block* block = nullptr;
+    uint32_t id = 0;          // within the block
+    LaneMask exited = 0;      // lanes that do not exist or have ended
+    LaneMask carry = 0;       // condition code CC.CF, one bit a lane
+
+    // The split that is running now, unpacked.
+    LaneMask mask = 0;        // its lanes
+    LaneMask active = 0;      // lanes that execute this instruction (mask and guard)
+    uint32_t pc = 0, next_pc = 0;
+    bool resumed = false;
+    Wait wait;                // set by an instruction that has to wait; see wait_here()
+    std::shared_ptr<Frame> frame;
+    std::vector<Split> parked;  // the other splits
+    std::vector<Exchange> exchanges;
+
+    uint8_t* registers = nullptr;        // frame->registers.data()
+    const uint8_t* constants = nullptr;  // ConstantPool of the program
+    Grid* grid = nullptr;
+    EventSink* sink = nullptr;
+    std::array<std::array<uint32_t, kLanes>, 3> tid{};  // x, y, z
+    uint8_t* local_data = nullptr;   // local_bytes for lane 0, then lane 1, ...
+    uint8_t* local_valid = nullptr;
+    uint64_t local_bytes = 0;        // per lane
+    const Region* last_global = nullptr;  // where the last global access went
+    uint64_t executed = 0, lane_executed = 0;
+
+    // ---- operands ----
+    // A source operand as 32 values of T: the register itself, or converted into scratch.
+    template <class T>
+    const T* in(const Operand& operand, T* scratch) const {
+        if (operand.bank == Bank::regs && operand.width == sizeof(T))
+            return reinterpret_cast<const T*>(registers + operand.offset);
+        if (operand.bank == Bank::constants)
+            return reinterpret_cast<const T*>(constants + operand.offset +
+                                              ConstantPool::offset_of_width(sizeof(T)));
+        read_slow(operand, scratch, sizeof(T));
+        return scratch;
+    }
+    // Where 32 results of T go: the register itself when every lane writes, else scratch; call
+    // commit afterwards. T's signedness decides how a wider register is filled.
+    template <class T>
+    T* out(const Operand& operand, T* scratch) const {
+        const bool direct = active == kAllLanes && operand.bank == Bank::regs && operand.width == sizeof(T);
+        return direct ? reinterpret_cast<T*>(registers + operand.offset) : scratch;
+    }
+    template <class T>
+    void commit(const Operand& operand, const T* result, const T* scratch) {
+        if (result != scratch) return;
+        if (operand.bank == Bank::regs && operand.width == sizeof(T)) {
+            T* to = reinterpret_cast<T*>(registers + operand.offset);
+            for (int i = 0; i < kLanes; ++i) to[i] = (active >> i & 1) ? result[i] : to[i];
+        } else {
+            write_slow(operand, result, sizeof(T), T(-1) < T(0));
+        }
+    }
+    LaneMask predicate(const Operand& operand) const {
+        LaneMask bits = 0;
+        if (operand.bank == Bank::regs) std::memcpy(&bits, registers + operand.offset, sizeof bits);
+        else if (operand.bank == Bank::immediate_pred) bits = operand.offset ? kAllLanes : 0;
+        return operand.negated ? ~bits : bits;
+    }
+    void set_predicate(const Operand& operand, LaneMask bits) {
+        if (operand.bank != Bank::regs) return;  // the sink '_'
+        LaneMask old = 0;
+        std::memcpy(&old, registers + operand.offset, sizeof old);
+        bits = (bits & active) | (old & ~active);
+        std::memcpy(registers + operand.offset, &bits, sizeof bits);
+    }
+    // Base plus displacement of an address operand, per lane, in the space's own numbering.
+    void addresses(const Arg& arg, uint64_t* out) const;
+
+    // ---- memory ----
+    // Checks the access of every active lane (bounds, alignment, validity for reads, read-only)
+    // and gives host pointers; writes become valid. bytes: 1, 2, 4, 8, 16 or 32. A fault throws.
+    // Inactive lanes' pointers are null.
+    void access(const Inst& inst, Space space, const uint64_t* address, uint32_t bytes, Access kind,
+                uint8_t** pointer);
+    // One lane, any size and alignment 1: for strings, parameters and bulk copies.
+    uint8_t* access_lane(Space space, uint64_t address, uint64_t bytes, Access kind, int lane);
+
+    // ---- control ----
+    LaneMask alive() const { return ~exited; }
+    bool diverged() const { return !parked.empty(); }
+    // Lanes in taken go to target, the other lanes of the split go on.
+    void branch(LaneMask taken, uint32_t target);
+    // Per-lane targets (brx.idx, indirect calls): active lanes are regrouped by target.
+    void branch_each(const uint32_t* target);
+    void exit_lanes(LaneMask lanes);
+    // Run this instruction again when the wait is over; `resumed` is then true.
+    void wait_here(const Wait& reason) {
+        wait = reason;
+        next_pc = pc;
+    }
+    // For .sync instructions. values[0..count): own lanes' values on entry, all members' on return.
+    // False: not everybody is here yet; the caller returns and is run again later.
+    bool gather(const Inst& inst, LaneMask members, uint32_t (*values)[kLanes], int count);
+    // For .aligned instructions: true when all live lanes of the warp execute it together.
+    bool converged();
+
+    void read_slow(const Operand& operand, void* out, int bytes) const;
+    void write_slow(const Operand& operand, const void* values, int bytes, bool is_signed);
+};
+
+}  // namespace ww::machine
