@@ -22,9 +22,9 @@ struct Found {
 };
 
 // One part: the environment first (WARPWRIGHT_NVRTC, WARPWRIGHT_PTXAS, ...), then the CUDA
-// toolkit (unless WARPWRIGHT_NO_TOOLKIT is set), then the wheels in the cache, then the system.
-// Does not start programs, so version is empty; see survey().
-const Found& find_part(const std::string& component);
+// toolkit, then the wheels in the cache, then the system. WARPWRIGHT_NO_TOOLKIT=1 hides the toolkit
+// and the system. Starts no programs, so version is empty; see survey().
+Found find_part(const std::string& component);
 // As find_part; the failure says what to install and how.
 Result<Found> need_part(const std::string& component);
 // Every part with its version (starts the programs and loads NVRTC to ask them).
