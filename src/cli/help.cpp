@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// --help prints the verb's page of docs/cli, and the page must name every option of the verb.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/check.hpp"
+#include "base/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace ww::cli {
+namespace {
+
+// "# warpwright doctor: lists what was found" -> "lists what was found".
+std::string summary_of(const std::string& page) {
+    const std::string_view first = split(page, '\n')[0];
+    const size_t colon = first.find(": ");
+    WW_CHECK(first.starts_with("# warpwright") && colon != std::string_view::npos,
+             "a help page starts with '# warpwright VERB: summary'");
+    return std::string(first.substr(colon + 2));
+}
+
+// A page that forgets an option is a bug of ours: the help test of the verb then fails.
+void check_page_names_options(const CLI::App& app, const std::string& page) {
+    for (const CLI::Option* option : app.get_options()) {
+        if (option->get_group().empty()) continue;  // hidden
+        std::string name =
+            option->get_lnames().empty() ? option->get_name() : "--" + option->get_lnames().front();
+        if (option->get_positional()) {
+            name = option->get_name(true);
+            // Pages write a positional as FILE or FILE...
+        }
+        WW_CHECK(page.find(name) != std::string::npos,
+                 "docs/cli does not mention " + name + " of " + app.get_name());
+    }
+}
+
+// Stands in for CLI11's own formatter: the page as it is.
+class PageFormatter : public CLI::FormatterBase {
+  public:
+    std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+        const std::string verb = app->get_parent() ? app->get_name() : "warpwright";
+        std::string page = help_page(verb);
+        check_page_names_options(*app, page);
+        if (app->get_parent()) return page;
+        page += "\nVerbs (warpwright VERB --help tells more):\n";
+        for (const HelpPage& other : help_pages())
+            if (other.verb != "warpwright")
+                page += "    " + other.verb +
+                        std::string(12 - std::min<size_t>(11, other.verb.size()), ' ') +
+                        summary_of(other.text) + "\n";
+        return page;
+    }
+};
+
+}  // namespace
+
+const std::string& help_page(const std::string& verb) {
+    for (const HelpPage& page : help_pages())
+        if (page.verb == verb) return page.text;
+    WW_CHECK(false, "no help page for " + verb);
+    __builtin_unreachable();
+}
+
+CLI::App* add_verb(CLI::App& app, const std::string& verb) {
+    CLI::App* sub = app.add_subcommand(verb, summary_of(help_page(verb)));
+    sub->formatter(std::make_shared<PageFormatter>());
+    return sub;
+}
+
+void use_page_help(CLI::App& app) { app.formatter(std::make_shared<PageFormatter>()); }
+
+int report(const Diagnostics& diagnostics, int exit_code) {
+    std::fputs(format(diagnostics).c_str(), stderr);
+    return exit_code;
+}
+
+}  // namespace ww::cli

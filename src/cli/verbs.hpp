@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a verb joins the program: one file a verb, one line in verbs.def. See doctor.cpp for a
+// small one. CLI11 stays out of this header; it is slow to compile.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace ww::cli {
+
+// Exit codes that every verb keeps to.
+constexpr int kDone = 0, kCheckFailed = 1, kUsage = 2, kInternal = 70, kNeedsHardware = 77;
+
+// add_<verb>(app, exit_code) adds the subcommand, its options, and a callback that runs the verb
+// and sets exit_code. Options live in a shared_ptr that the callback captures.
+#define WW_VERB(name) void add_##name(CLI::App& app, int& exit_code);
+#include "cli/verbs.def"
+#undef WW_VERB
+
+// A subcommand whose --help is docs/cli/<verb>.md; what a verb's add function starts with.
+CLI::App* add_verb(CLI::App& app, const std::string& verb);
+
+// Prints the diagnostics to stderr and returns exit_code (usage: return report(r.error())).
+int report(const Diagnostics& diagnostics, int exit_code = kUsage);
+
+struct HelpPage {
+    std::string verb;  // "warpwright" is the program's own page
+    std::string text;  // docs/cli/<verb>.md
+};
+// Made by cmake from docs/cli/*.md: the program's page first, then verbs.def's order.
+const std::vector<HelpPage>& help_pages();
+const std::string& help_page(const std::string& verb);
+
+}  // namespace ww::cli
