@@ -17,6 +17,8 @@ function(ww_room room)
   endforeach()
 endfunction()
 
+# What ./warpwright builds before it runs a verb: the program, and what kernels/ adds to it.
+add_custom_target(ww_verbs)
 # A program with a verbs.def gets docs/<room>/<verb>.md as its help.
 include(WarpwrightHelp)
 function(ww_program room)
@@ -28,6 +30,7 @@ function(ww_program room)
   add_executable(${ARG_NAME} ${sources})
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_link_libraries(${ARG_NAME} PRIVATE ww_options)
+  add_dependencies(ww_verbs ${ARG_NAME})
   target_compile_definitions(${ARG_NAME} PRIVATE WW_VERSION="${PROJECT_VERSION}")
   if(EXISTS ${PROJECT_SOURCE_DIR}/src/${room}/verbs.def)
     ww_embed_help(${ARG_NAME} ${PROJECT_SOURCE_DIR}/src/${room}/verbs.def
