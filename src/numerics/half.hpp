@@ -20,9 +20,20 @@ inline std::uint16_t f32_to_bf16(float x) {
     const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;
     return static_cast<std::uint16_t>(x != x ? kNanBf16 : rounded);
 }
-// Rounded to odd in f64 first, so the second rounding cannot go wrong.
-std::uint16_t f16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c);
-std::uint16_t bf16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c);
+// a * b + c, exact until it is cut to an f32 whose last bit says "inexact" (round to odd): the second
+// rounding, to f16 or bf16, cannot go wrong.
+inline float fma_to_odd_f32(float a, float b, float c) {
+    const double product = static_cast<double>(a) * static_cast<double>(b), addend = c;
+    const double sum = detail::add_to_odd(product, addend);
+    const float cut = round_to_f32<Rounding::rz>(sum);
+    return float_of(bits_of(cut) | (cut == cut && static_cast<double>(cut) != sum));
+}
+inline std::uint16_t f16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+    return f32_to_f16(fma_to_odd_f32(f16_to_f32(a), f16_to_f32(b), f16_to_f32(c)));
+}
+inline std::uint16_t bf16_fma(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
+    return f32_to_bf16(fma_to_odd_f32(bf16_to_f32(a), bf16_to_f32(b), bf16_to_f32(c)));
+}
 
 // f32 has more than twice the bits of f16 and two more: rounding twice is harmless for + - *.
 inline std::uint16_t f16_add(std::uint16_t a, std::uint16_t b) {
