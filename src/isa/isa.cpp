@@ -36,6 +36,8 @@ const Table& table() {
     return kTable;
 }
 
+const Pattern& pattern_of(const Row& row) { return table().patterns[static_cast<size_t>(&row - table().rows.data())]; }
+
 // Why no row fits: the first modifier that no row of the mnemonic knows, or the operands.
 std::string reason(const std::vector<const Pattern*>& candidates, const std::vector<std::string_view>& parts,
                    bool modifiers_fit) {
@@ -76,8 +78,12 @@ std::vector<const Operand*> flat(const Instruction& instruction) {
 
 std::vector<std::string> operand_names(const Row& row) {
     std::vector<std::string> names;
-    for (const OperandPattern& operand : compile_pattern(row).operands) names.emplace_back(operand.name);
+    for (const OperandPattern& operand : pattern_of(row).operands) names.emplace_back(operand.name);
     return names;
+}
+
+bool wants_predicate(const Row& row, size_t position) {
+    return pattern_of(row).operands[position].kind == OperandInfo::Kind::predicate;
 }
 
 void match(Instruction& instruction) {

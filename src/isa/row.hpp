@@ -62,6 +62,8 @@ struct Binding {
     machine::Run run = nullptr;
     uint64_t aux = 0;
     std::string error;
+    bool ends_thread = false;  // control never goes on to the next instruction (ret, exit)
+    bool ordered = false;  // the result depends on the order of the blocks (float atomics)
 };
 using Bind = void (*)(const Match&, Binding&);
 
@@ -81,6 +83,8 @@ std::span<const Row> rows();
 void match(Instruction& instruction);
 // Number of operand positions in the row's syntax, and the name of each.
 std::vector<std::string> operand_names(const Row& row);
+// True when the operand position is a predicate by the row's notation.
+bool wants_predicate(const Row& row, size_t position);
 // Operand positions as decode wants them: pairs opened, in the order of the syntax.
 std::vector<const Operand*> flat(const Instruction& instruction);
 

@@ -32,8 +32,9 @@ int special_bytes(Special special);            // 4 or 8
 // A named barrier (0..15). Arrival is counted a warp at a time, as the hardware does.
 class Barrier {
   public:
-    // Lanes of a warp arrive. expected: threads, a multiple of 32; 0 means all live warps of the
-    // block, looked up by the caller through complete_if_all. True when this completed a phase.
+    // Lanes of a warp arrive. expected: threads, a multiple of 32; 0: all threads of the block that
+    // have not ended. vote_true: lanes whose bar.red predicate holds. Throws GuestTrap where the
+    // hardware would hang or fault: another thread count than the phase's, too many arrivals.
     struct Arrival {
         bool completed = false;
         uint64_t generation = 0;  // the phase that was joined
@@ -43,20 +44,21 @@ class Barrier {
     // An exit may complete a barrier without a count. True when it did.
     bool recheck(const Block& block);
     uint32_t pending(const Block& block) const;  // threads still missing
-    bool in_use() const { return arrived_warps_ != 0 || any_arrived_; }
+    bool in_use() const { return arrived_threads_ != 0; }
 
     // Results of the last completed phase, for bar.red.
     uint32_t last_count = 0;
     bool last_and = false, last_or = false;
 
   private:
-    bool complete(const Block& block);
+    uint32_t arrived(const Block& block) const;  // threads, whole warps where all live lanes came
+    void complete();
     uint64_t generation_ = 0;
-    uint32_t expected_ = 0;
-    bool any_arrived_ = false;
-    uint32_t arrived_warps_ = 0;               // warps counted in full
-    std::vector<LaneMask> lanes_;              // per warp: lanes that arrived
-    uint32_t count_ = 0, total_ = 0;           // predicate votes
+    uint32_t expected_ = 0;          // of the phase in progress; 0: all threads
+    uint32_t arrived_threads_ = 0;   // lanes that arrived in this phase
+    std::vector<LaneMask> lanes_;    // per warp: lanes that arrived in this phase
+    std::vector<uint32_t> extra_;    // per warp: whole further arrivals in this phase (bar.arrive twice)
+    uint32_t votes_ = 0;             // arrived lanes whose predicate holds
 };
 
 struct Grid {
@@ -64,10 +66,11 @@ struct Grid {
     GlobalMemory* global = nullptr;
     Region constant, params;  // .const bank; kernel parameters
     uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;
-    uint32_t max_local_bytes = 0;  // per thread
+    uint32_t local_bytes = 0;  // local memory of a thread: the stack limit
+    const struct Program* program = nullptr;
     EventSink* sink = nullptr;
-    // Text of device printf, whole calls at a time; may be called from several threads.
-    std::function<void(std::string_view)> print;
+    // Text of device printf, one call at a time; may be called from several threads.
+    std::function<void(const class Block&, std::string_view)> print;
     uint64_t lanes_of_block() const {
         return uint64_t{block_dim[0]} * block_dim[1] * block_dim[2];
     }

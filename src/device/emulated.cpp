@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulated device: the interface of device.hpp over src/emulator.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <thread>
+
+#include "device/device.hpp"
+#include "emulator/launch.hpp"
+#include "emulator/module_image.hpp"
+#include "emulator/observers.hpp"
+
+namespace ww::device {
+namespace {
+
+using emulator::Kernel;
+using machine::Coordinates;
+
+Coordinates coordinates(const Dim3& d) { return {d.x, d.y, d.z}; }
+
+class EmulatedDevice final : public Device {
+  public:
+    explicit EmulatedDevice(const EmulatorOptions& options) : options_(options) {}
+
+    Info info() const override {
+        int sm = 0;
+        for (const char c : options_.target)
+            if (c >= '0' && c <= '9') sm = sm * 10 + (c - '0');
+        return Info{.kind = "emulator",
+                    .name = "Warpwright emulator",
+                    .sm = sm,
+                    .target = options_.target,
+                    .multiprocessors = std::max(1u, std::thread::hardware_concurrency()),
+                    .memory_bytes = machine::GlobalMemory::kReserve,
+                    .max_shared_bytes = emulator::kMaxSharedBytes};
+    }
+
+    Result<Address> allocate(uint64_t bytes) override { return memory_.allocate(bytes); }
+    Status release(Address address) override { return memory_.release(address); }
+
+    Status copy_in(Address to, std::span<const std::byte> from) override {
+        if (from.empty()) return ok();
+        WW_TRY(region, range(to, from.size()));
+        std::memcpy(region->data + (to - region->base), from.data(), from.size());
+        std::memset(region->valid + (to - region->base), 1, from.size());
+        return ok();
+    }
+    Status copy_out(std::span<std::byte> to, Address from) override {
+        if (to.empty()) return ok();
+        WW_TRY(region, range(from, to.size()));
+        std::memcpy(to.data(), region->data + (from - region->base), to.size());
+        return ok();
+    }
+    Status fill(Address to, uint8_t value, uint64_t bytes, bool initialise) override {
+        if (bytes == 0) return ok();
+        WW_TRY(region, range(to, bytes));
+        std::memset(region->data + (to - region->base), value, bytes);
+        std::memset(region->valid + (to - region->base), initialise ? 1 : 0, bytes);
+        return ok();
+    }
+
+    Result<ModuleId> load(const Image& image) override {
+        if (image.kind != Image::Kind::ptx)
+            return fail(Diagnostic{.file = image.name, .message = "the emulator runs PTX; a cubin needs a GPU"});
+        WW_TRY(loaded, emulator::ModuleImage::load(image.bytes, image.name, memory_));
+        modules_[next_id_] = std::move(loaded);
+        return next_id_++;
+    }
+    Status unload(ModuleId module) override {
+        if (modules_.erase(module) == 0) return fail(fmt::format("module {} is not loaded", module));
+        std::erase_if(kernels_, [&](const auto& entry) { return entry.second.module == module; });
+        return ok();
+    }
+    Result<KernelId> kernel(ModuleId module, const std::string& name) override {
+        const auto it = modules_.find(module);
+        if (it == modules_.end()) return fail(fmt::format("module {} is not loaded", module));
+        WW_TRY(found, it->second->kernel(name));
+        kernels_[next_id_] = {module, found};
+        return next_id_++;
+    }
+    Result<std::vector<Param>> params(KernelId id) override {
+        WW_TRY(loaded, loaded_kernel(id));
+        std::vector<Param> out;
+        for (const emulator::KernelParam& p : loaded.kernel->params) out.push_back({p.name, p.offset, p.size, p.align});
+        return out;
+    }
+
+    Result<LaunchReport> launch(KernelId id, const Launch& launch) override {
+        WW_TRY(loaded, loaded_kernel(id));
+        const Kernel& kernel = *loaded.kernel;
+        WW_TRY(declared, params(id));
+        WW_TRY(checked, check_arguments(kernel.program.kernel, declared, launch.arguments));
+        (void)checked;
+        std::vector<std::byte> buffer(kernel.param_bytes);
+        for (size_t i = 0; i < declared.size(); ++i)
+            std::memcpy(buffer.data() + declared[i].offset, launch.arguments[i].bytes.data(), launch.arguments[i].bytes.size());
+        emulator::LaunchOptions options{.grid = coordinates(launch.grid),
+                                        .block = coordinates(launch.block),
+                                        .cluster = coordinates(launch.cluster),
+                                        .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+                                        .threads = options_.threads,
+                                        .budget = options_.instruction_budget,
+                                        .unordered_float_atomics = options_.unordered_float_atomics};
+        if (tracing_) {
+            writers_.launch = static_cast<uint32_t>(launches_.size());
+            launches_.push_back({&kernel, options.grid, options.block});
+            options.sink = &writers_;
+        }
+        const auto start = std::chrono::steady_clock::now();
+        WW_TRY(result, emulator::launch(kernel, memory_, modules_[loaded.module]->constant_bank(), buffer, options));
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+        return LaunchReport{result.lane_instructions, elapsed.count(), std::move(result.printf_output)};
+    }
+
+    Result<TensorMap> encode_tensor_map(const TensorMapTiled&) override {
+        return fail("unsupported: the emulator has no tensor maps yet");
+    }
+
+    void trace_writes(bool on) override {
+        tracing_ = on;
+        writers_.clear();
+        launches_.clear();
+    }
+
+    std::optional<WriteRecord> last_write(Address address) const override {
+        const std::optional<emulator::Writers::Record> record = writers_.last(address);
+        if (!record) return std::nullopt;
+        const TracedLaunch& traced = launches_[record->launch];
+        const auto unlinear = [](uint64_t i, const Coordinates& dim) {
+            return Dim3{static_cast<uint32_t>(i % dim[0]), static_cast<uint32_t>(i / dim[0] % dim[1]),
+                        static_cast<uint32_t>(i / dim[0] / dim[1])};
+        };
+        const emulator::SourcePlace place = emulator::source_place(*traced.kernel, record->inst);
+        return WriteRecord{.block = unlinear(record->block, traced.grid),
+                           .thread = unlinear(record->thread, traced.block),
+                           .kernel = traced.kernel->program.kernel,
+                           .instruction = place.text,
+                           .ptx_line = place.ptx_line,
+                           .source_file = place.file,
+                           .source_line = place.line};
+    }
+
+  private:
+    struct LoadedKernel {
+        ModuleId module = 0;
+        const Kernel* kernel = nullptr;
+    };
+    struct TracedLaunch {
+        const Kernel* kernel;
+        Coordinates grid, block;
+    };
+
+    Result<const machine::Region*> range(Address address, uint64_t bytes) {
+        const machine::Region* region = memory_.find(address, bytes);
+        if (!region) return fail(fmt::format("copy of {} bytes at a bad device address: {}", bytes, memory_.describe(address)));
+        return region;
+    }
+    Result<LoadedKernel> loaded_kernel(KernelId id) {
+        const auto it = kernels_.find(id);
+        if (it == kernels_.end()) return fail(fmt::format("kernel {} is not loaded", id));
+        return it->second;
+    }
+
+    EmulatorOptions options_;
+    machine::GlobalMemory memory_;
+    std::map<ModuleId, std::unique_ptr<emulator::ModuleImage>> modules_;
+    std::map<KernelId, LoadedKernel> kernels_;
+    uint32_t next_id_ = 1;
+    bool tracing_ = false;
+    emulator::Writers writers_;
+    std::vector<TracedLaunch> launches_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_emulated(const EmulatorOptions& options) {
+    return std::make_unique<EmulatedDevice>(options);
+}
+
+}  // namespace ww::device

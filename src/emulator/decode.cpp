@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/decode.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "base/text.hpp"
+#include "emulator/builtins.hpp"
+#include "emulator/function_decoder.hpp"
+
+namespace ww::emulator {
+namespace {
+
+using ptx::StateSpace;
+
+void collect_names(const isa::Operand& operand, std::set<std::string, std::less<>>& names) {
+    if (operand.kind == isa::Operand::Kind::name) names.insert(operand.text);
+    for (const isa::Operand& item : operand.items) collect_names(item, names);
+}
+
+std::set<std::string, std::less<>> names_used(const ptx::Function& function) {
+    std::set<std::string, std::less<>> names;
+    for (const ptx::Instruction& instruction : function.instructions)
+        for (const isa::Operand& operand : instruction.operands) collect_names(operand, names);
+    for (const ptx::Label& label : function.labels)
+        if (label.kind == ptx::Label::Kind::call_targets) names.insert(label.targets.begin(), label.targets.end());
+    return names;
+}
+
+// Functions that the kernel can reach by name, or whose address a module variable holds.
+struct Reachable {
+    std::vector<const ptx::Function*> functions;  // [0] is the kernel
+    std::set<std::string, std::less<>> names;     // all names in their operands
+};
+
+Reachable reach(const ptx::Module& module, const ptx::Function& kernel) {
+    Reachable out;
+    std::set<const ptx::Function*> seen{&kernel};
+    std::vector<const ptx::Function*> work{&kernel};
+    const auto add = [&](std::string_view name) {
+        const ptx::Function* function = module.function(name);
+        if (function && seen.insert(function).second) work.push_back(function);
+    };
+    for (const ptx::Variable& variable : module.variables)
+        for (const ptx::Initial& initial : variable.initial)
+            if (!initial.symbol.empty()) add(initial.symbol);
+    for (size_t i = 0; i < work.size(); ++i) {
+        out.functions.push_back(work[i]);
+        for (const std::string& name : names_used(*work[i])) {
+            add(name);
+            out.names.insert(name);
+        }
+    }
+    return out;
+}
+
+// .shared variables at fixed offsets; unsized ones begin where the static ones end.
+void layout_shared(const ptx::Module& module, const Reachable& reachable, ProgramContext& context) {
+    std::vector<const ptx::Variable*> fixed, dynamic;
+    const auto add = [&](const ptx::Variable& variable) {
+        if (variable.space != StateSpace::shared) return;
+        (variable.bytes() == 0 ? dynamic : fixed).push_back(&variable);
+    };
+    for (const ptx::Variable& variable : module.variables)
+        if (reachable.names.contains(variable.name)) add(variable);
+    for (const ptx::Function* function : reachable.functions)
+        for (const ptx::Variable& variable : function->variables) add(variable);
+    uint64_t end = 0;
+    machine::Program& program = context.kernel.program;
+    for (const auto* list : {&fixed, &dynamic})
+        for (const ptx::Variable* variable : *list) {
+            const uint64_t align = std::max<uint64_t>(variable->alignment(), 1);
+            const uint64_t at = (end + align - 1) / align * align;
+            context.shared_offsets[variable] = static_cast<uint32_t>(at);
+            program.shared_align = std::max(program.shared_align, static_cast<uint32_t>(align));
+            end = list == &fixed ? at + variable->bytes() : std::max(end, at);
+            if (end > (uint64_t{1} << 24)) {
+                context.diagnostics.push_back(at_place(module, variable->place, "shared memory is larger than 16 MiB"));
+                return;
+            }
+        }
+    program.static_shared_bytes = static_cast<uint32_t>(end);
+}
+
+// Local memory along the deepest call path; recursion and indirect calls leave it open.
+void size_stack(Kernel& kernel) {
+    const machine::Program& program = kernel.program;
+    std::vector<std::set<uint32_t>> callees(program.functions.size());
+    for (const auto& [caller, callee] : kernel.call_edges) {
+        if (callee >= 0) callees[caller].insert(static_cast<uint32_t>(callee));
+        else kernel.recursive = true;
+    }
+    std::vector<int> state(program.functions.size(), 0);
+    std::vector<uint32_t> need(program.functions.size(), 0);
+    const std::function<void(uint32_t)> visit = [&](uint32_t f) {
+        state[f] = 1;
+        uint32_t deepest = 0;
+        for (const uint32_t callee : callees[f]) {
+            if (state[callee] == 1) kernel.recursive = true;
+            else if (state[callee] == 0) visit(callee);
+            deepest = std::max(deepest, need[callee]);
+        }
+        state[f] = 2;
+        need[f] = (program.functions[f].local_bytes + 15) / 16 * 16 + deepest;
+    };
+    visit(0);
+    kernel.stack_bytes = need[0];
+    if (kernel.recursive)
+        for (const machine::ProgramFunction& function : program.functions)
+            kernel.stack_bytes = std::max(kernel.stack_bytes, function.local_bytes);
+}
+
+void read_directives(const ptx::Function& function, Kernel& kernel) {
+    for (const auto& [name, arguments] : function.directives) {
+        if (name != ".maxntid" && name != ".reqntid") continue;
+        kernel.max_threads.clear();
+        for (std::string_view part : split(arguments, ','))
+            if (!trim(part).empty()) kernel.max_threads.push_back(static_cast<uint32_t>(std::strtoul(std::string(trim(part)).c_str(), nullptr, 0)));
+        kernel.exact_threads = name == ".reqntid";
+    }
+}
+
+}  // namespace
+
+std::vector<KernelParam> kernel_params(const ptx::Function& kernel) {
+    std::vector<KernelParam> params;
+    uint64_t end = 0;
+    for (const ptx::Variable& variable : kernel.params) {
+        const uint64_t align = std::max<uint64_t>(variable.alignment(), 1);
+        end = (end + align - 1) / align * align;
+        params.push_back({variable.name, static_cast<uint32_t>(end), static_cast<uint32_t>(variable.bytes()), static_cast<uint32_t>(align)});
+        end += variable.bytes();
+    }
+    return params;
+}
+
+Result<std::unique_ptr<Kernel>> decode(std::shared_ptr<const ptx::Module> module, const std::string& name,
+                                       const ModuleMemory& memory) {
+    const ptx::Function* function = module->function(name);
+    if (!function || !function->entry) return fail(fmt::format("{} has no kernel '{}'", module->name, name));
+    auto kernel = std::make_unique<Kernel>();
+    kernel->module = module;
+    kernel->program.kernel = name;
+    kernel->params = kernel_params(*function);
+    if (!kernel->params.empty()) kernel->param_bytes = kernel->params.back().offset + kernel->params.back().size;
+    Diagnostics diagnostics;
+    ProgramContext context{.module = *module, .memory = memory, .kernel = *kernel, .diagnostics = diagnostics};
+    for (const std::string& target : module->targets)
+        if (target.starts_with("sm_")) context.target_sm = std::atoi(target.c_str() + 3);
+    for (const ptx::Variable& variable : module->variables) {
+        const auto [it, fresh] = context.module_variables.try_emplace(variable.name, &variable);
+        if (!fresh && it->second->linkage == ptx::Linkage::external) it->second = &variable;
+    }
+    const Reachable reachable = reach(*module, *function);
+    layout_shared(*module, reachable, context);
+    std::vector<std::unique_ptr<FunctionDecoder>> decoders;
+    for (const ptx::Function* f : reachable.functions) {
+        const uint32_t id = static_cast<uint32_t>(kernel->program.functions.size());
+        context.function_ids[f->name] = id;
+        machine::ProgramFunction entry{.name = f->name};
+        if (!f->has_body) entry.builtin = find_builtin(f->name);
+        for (const ptx::Variable& parameter : f->params)
+            entry.parameters.push_back({.bytes = static_cast<uint32_t>(parameter.bytes())});
+        kernel->program.functions.push_back(std::move(entry));
+    }
+    for (uint32_t id = 0; id < reachable.functions.size(); ++id)
+        if (reachable.functions[id]->has_body) FunctionDecoder(context, *reachable.functions[id], id).decode();
+    if (!diagnostics.empty()) return fail(std::move(diagnostics));
+    size_stack(*kernel);
+    read_directives(*function, *kernel);
+    return kernel;
+}
+
+SourcePlace source_place(const Kernel& kernel, uint32_t inst) {
+    SourcePlace place;
+    const ptx::Instruction* source = inst < kernel.source.size() ? kernel.source[inst] : nullptr;
+    if (!source) {
+        place.text = "ret";
+        return place;
+    }
+    place.text = ptx::print(*source);
+    std::replace(place.text.begin(), place.text.end(), '\t', ' ');
+    place.ptx_line = source->place.line;
+    place.ptx_col = source->place.col;
+    if (source->loc >= 0) {
+        const ptx::Loc& loc = kernel.module->locs[static_cast<size_t>(source->loc)];
+        place.line = loc.line;
+        if (const ptx::SourceFile* file = kernel.module->file(loc.file)) place.file = file->path;
+    }
+    return place;
+}
+
+}  // namespace ww::emulator

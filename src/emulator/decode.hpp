@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX module -> runnable program: symbols resolved, operands placed, rows bound, registers
+// allocated, order of reconvergence computed.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "machine/program.hpp"
+#include "ptx/module.hpp"
+
+namespace ww::emulator {
+
+// Where the variables of module scope live: global addresses, offsets in the constant bank.
+struct ModuleMemory {
+    std::map<std::string, uint64_t, std::less<>> global, constant;
+};
+
+// A parameter of a kernel: bytes from the start of the parameter buffer.
+struct KernelParam {
+    std::string name;
+    uint32_t offset = 0, size = 0, align = 1;
+};
+std::vector<KernelParam> kernel_params(const ptx::Function& kernel);
+
+struct Kernel {
+    std::shared_ptr<const ptx::Module> module;
+    machine::Program program;
+    std::vector<KernelParam> params;
+    uint32_t param_bytes = 0;
+    uint32_t stack_bytes = 0;   // local memory a thread needs; without recursion exact
+    bool recursive = false;     // recursion or indirect calls: stack_bytes is only the deepest frame
+    std::vector<std::pair<uint32_t, int>> call_edges;  // caller, callee (-1: indirect)
+    std::vector<uint32_t> max_threads;      // .maxntid / .reqntid, empty when absent
+    bool exact_threads = false;             // .reqntid
+    std::vector<const ptx::Instruction*> source;  // per instruction of the program
+    std::vector<uint32_t> function_of;            // per instruction: index in program.functions
+};
+
+// Fails with diagnostics for what PTX forbids (undefined names, wrong operand kinds). What is
+// merely not implemented becomes an instruction that traps when it is reached.
+Result<std::unique_ptr<Kernel>> decode(std::shared_ptr<const ptx::Module> module, const std::string& kernel,
+                                       const ModuleMemory& memory);
+
+// The address of instruction i for people: "file.ptx:12", and the .cu line when .loc gives one.
+struct SourcePlace {
+    std::string text;  // the instruction
+    int ptx_line = 0, ptx_col = 0;
+    std::string file;  // from .loc
+    int line = 0;
+};
+SourcePlace source_place(const Kernel& kernel, uint32_t inst);
+
+}  // namespace ww::emulator

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "emulator/scheduler.hpp"
+
+namespace ww::emulator {
+namespace {
+
+constexpr uint64_t kDefaultBudget = uint64_t{1} << 36;
+constexpr uint64_t kSlice = uint64_t{1} << 20;  // instructions of a block before another may run
+
+Status check_shape(const Kernel& kernel, const LaunchOptions& o) {
+    const uint64_t threads = uint64_t{o.block[0]} * o.block[1] * o.block[2];
+    const std::string& name = kernel.program.kernel;
+    for (size_t axis = 0; axis < 3; ++axis) {
+        if (o.grid[axis] == 0 || o.block[axis] == 0 || o.cluster[axis] == 0)
+            return fail(fmt::format("launch of {}: a grid, block or cluster dimension is 0", name));
+        if (o.grid[axis] % o.cluster[axis] != 0)
+            return fail(fmt::format("launch of {}: grid dimension {} is no multiple of the cluster's {}", name, o.grid[axis], o.cluster[axis]));
+    }
+    if (threads > kMaxBlockThreads)
+        return fail(fmt::format("launch of {}: {} threads a block; the limit is {}", name, threads, kMaxBlockThreads));
+    if (o.block[2] > 64 || o.grid[1] > 65535 || o.grid[2] > 65535 || o.grid[0] > 2147483647u)
+        return fail(fmt::format("launch of {}: a dimension is over its limit (block z 64, grid y and z 65535)", name));
+    uint64_t most = 1;
+    for (const uint32_t n : kernel.max_threads) most *= n;
+    if (!kernel.max_threads.empty() && (kernel.exact_threads ? threads != most : threads > most))
+        return fail(fmt::format("launch of {}: {} threads a block, but the kernel is compiled for {}{}", name, threads,
+                                kernel.exact_threads ? "exactly " : "at most ", most));
+    const uint64_t shared = uint64_t{kernel.program.static_shared_bytes} + o.dynamic_shared_bytes;
+    if (shared > kMaxSharedBytes)
+        return fail(fmt::format("launch of {}: {} bytes of shared memory ({} static); the limit is {}", name, shared,
+                                kernel.program.static_shared_bytes, kMaxSharedBytes));
+    return ok();
+}
+
+Diagnostic fault_diagnostic(const Kernel& kernel, const machine::Block& block, const BlockFault& fault) {
+    Diagnostic d{.file = kernel.module->name, .message = fault.message};
+    const auto& id = block.id;
+    std::string where = fmt::format("kernel {}, block ({},{},{})", kernel.program.kernel, id[0], id[1], id[2]);
+    if (fault.has_place) {
+        const SourcePlace place = source_place(kernel, fault.inst);
+        const machine::Coordinates thread = block.thread_of(fault.warp, std::max(fault.lane, 0));
+        where += fmt::format(", thread ({},{},{}): {}", thread[0], thread[1], thread[2], place.text);
+        if (place.line > 0) where += fmt::format("\n    source: {}:{}", place.file, place.line);
+        d.line = place.ptx_line;
+        d.col = place.ptx_col;
+    }
+    d.message += "\n    in " + where;
+    return d;
+}
+
+// Blocks wait in `fresh`; one that used up its slice waits in `parked` until the others had theirs.
+class GridRun {
+  public:
+    GridRun(const Kernel& kernel, machine::Grid& grid, const LaunchOptions& options)
+        : kernel_(kernel), grid_(grid), options_(options), count_(uint64_t{options.grid[0]} * options.grid[1] * options.grid[2]),
+          budget_(static_cast<int64_t>(options.budget ? options.budget : kDefaultBudget)) {
+        grid_.print = [this](const machine::Block& block, std::string_view text) {
+            const std::lock_guard lock(mutex_);
+            printed_[block.linear_id] += text;
+        };
+    }
+
+    Result<LaunchResult> run() {
+        uint32_t threads = options_.threads ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
+        if (options_.sink || (kernel_.program.ordered && !options_.unordered_float_atomics)) threads = 1;
+        threads = static_cast<uint32_t>(std::min<uint64_t>(threads, count_));
+        std::vector<std::thread> workers;
+        for (uint32_t i = 1; i < threads; ++i) workers.emplace_back([this] { work(); });
+        work();
+        for (std::thread& worker : workers) worker.join();
+        if (internal_) std::rethrow_exception(internal_);
+        if (!faults_.empty()) return fail(faults_.begin()->second);
+        LaunchResult result{.lane_instructions = lane_instructions_};
+        for (const auto& [block, text] : printed_) result.printf_output += text;
+        return result;
+    }
+
+  private:
+    std::unique_ptr<BlockRunner> next() {
+        const std::lock_guard lock(mutex_);
+        while (fresh_ < count_ && fresh_ < stop_from_) {
+            const uint64_t linear = fresh_++;
+            const machine::Coordinates id{static_cast<uint32_t>(linear % options_.grid[0]),
+                                          static_cast<uint32_t>(linear / options_.grid[0] % options_.grid[1]),
+                                          static_cast<uint32_t>(linear / options_.grid[0] / options_.grid[1])};
+            return std::make_unique<BlockRunner>(kernel_, grid_, id, linear);
+        }
+        while (!parked_.empty()) {
+            std::unique_ptr<BlockRunner> runner = std::move(parked_.front());
+            parked_.pop_front();
+            if (runner->block().linear_id < stop_from_) return runner;
+        }
+        return nullptr;
+    }
+
+    void stop(const BlockRunner& runner, Diagnostic diagnostic) {
+        const std::lock_guard lock(mutex_);
+        const uint64_t linear = runner.block().linear_id;
+        stop_from_ = std::min(stop_from_, linear);
+        faults_.emplace(linear, std::move(diagnostic));
+    }
+
+    void work() try {
+        while (std::unique_ptr<BlockRunner> runner = next()) {
+            const uint64_t grant = std::min<uint64_t>(kSlice, static_cast<uint64_t>(std::max<int64_t>(budget_.load(), 1)));
+            uint64_t left = grant;
+            try {
+                const BlockRunner::State state = runner->run(left);
+                budget_ -= static_cast<int64_t>(grant - left);
+                if (state == BlockRunner::State::finished) {
+                    const std::lock_guard lock(mutex_);
+                    lane_instructions_ += runner->lane_instructions();
+                } else if (budget_.load() <= 0) {
+                    BlockFault fault{.message = "the launch used up its instruction budget: it hangs, or needs a larger one" + runner->where()};
+                    stop(*runner, fault_diagnostic(kernel_, runner->block(), fault));
+                } else {
+                    const std::lock_guard lock(mutex_);
+                    parked_.push_back(std::move(runner));
+                }
+            } catch (const BlockFault& fault) {
+                stop(*runner, fault_diagnostic(kernel_, runner->block(), fault));
+            }
+        }
+    } catch (...) {
+        const std::lock_guard lock(mutex_);
+        stop_from_ = 0;
+        internal_ = std::current_exception();
+    }
+
+    const Kernel& kernel_;
+    machine::Grid& grid_;
+    const LaunchOptions& options_;
+    const uint64_t count_;
+    std::atomic<int64_t> budget_;
+    std::mutex mutex_;
+    uint64_t fresh_ = 0;
+    uint64_t stop_from_ = UINT64_MAX;  // blocks from here on need not run: an earlier one faulted
+    std::deque<std::unique_ptr<BlockRunner>> parked_;
+    std::map<uint64_t, Diagnostic> faults_;
+    std::map<uint64_t, std::string> printed_;
+    uint64_t lane_instructions_ = 0;
+    std::exception_ptr internal_;
+};
+
+}  // namespace
+
+Result<LaunchResult> launch(const Kernel& kernel, machine::GlobalMemory& global, machine::Region constant,
+                            std::span<const std::byte> params, const LaunchOptions& options) {
+    WW_TRY(shape, check_shape(kernel, options));
+    (void)shape;
+    std::vector<uint8_t> param_bytes(reinterpret_cast<const uint8_t*>(params.data()),
+                                     reinterpret_cast<const uint8_t*>(params.data()) + params.size());
+    machine::Grid grid{.grid_dim = options.grid, .block_dim = options.block, .cluster_dim = options.cluster};
+    grid.global = &global;
+    grid.constant = std::move(constant);
+    grid.params = machine::Region{.size = param_bytes.size(), .data = param_bytes.data(), .writable = false,
+                                  .name = "the kernel's parameters"};
+    grid.static_shared_bytes = kernel.program.static_shared_bytes;
+    grid.dynamic_shared_bytes = options.dynamic_shared_bytes;
+    grid.local_bytes = kernel.recursive ? std::max(options.stack_bytes, 2 * kernel.stack_bytes) : kernel.stack_bytes;
+    grid.program = &kernel.program;
+    grid.sink = options.sink;
+    return GridRun(kernel, grid, options).run();
+}
+
+}  // namespace ww::emulator

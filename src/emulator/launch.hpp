@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// One launch: blocks over host threads, budget, printf, faults turned into diagnostics.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/result.hpp"
+#include "emulator/decode.hpp"
+#include "machine/block.hpp"
+
+namespace ww::emulator {
+
+struct LaunchOptions {
+    machine::Coordinates grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
+    uint32_t dynamic_shared_bytes = 0;
+    uint32_t threads = 0;      // host threads; 0: one a core
+    uint64_t budget = 0;       // warp instructions of the launch; 0: 2^36
+    uint32_t stack_bytes = 16384;  // per thread, for kernels with recursion or indirect calls
+    bool unordered_float_atomics = false;
+    machine::EventSink* sink = nullptr;  // then one host thread runs the blocks in order
+};
+
+struct LaunchResult {
+    uint64_t lane_instructions = 0;
+    std::string printf_output;  // in block order
+};
+
+constexpr uint32_t kMaxSharedBytes = 227 * 1024;
+constexpr uint32_t kMaxBlockThreads = 1024;
+
+// params: the parameter buffer, laid out as kernel.params says.
+Result<LaunchResult> launch(const Kernel& kernel, machine::GlobalMemory& global, machine::Region constant,
+                            std::span<const std::byte> params, const LaunchOptions& options);
+
+}  // namespace ww::emulator

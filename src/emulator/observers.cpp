@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/observers.hpp"
+
+namespace ww::emulator {
+
+void Writers::memory(const machine::MemoryEvent& event) {
+    if (event.access == machine::Access::read) return;
+    for (uint32_t lane = 0; lane < machine::kLanes; ++lane) {
+        if (!(event.lanes >> lane & 1) || machine::space_of(event.address[lane]) != machine::Space::global) continue;
+        const Record record{event.warp.block->linear_id, event.warp.id * machine::kLanes + lane, event.inst.index, launch};
+        for (uint64_t at = event.address[lane]; at < event.address[lane] + event.bytes; ++at) {
+            std::unique_ptr<std::array<Record, kPage>>& page = pages_[at / kPage];
+            if (!page) page = std::make_unique<std::array<Record, kPage>>();
+            (*page)[at % kPage] = record;
+        }
+    }
+}
+
+std::optional<Writers::Record> Writers::last(uint64_t address) const {
+    const auto it = pages_.find(address / kPage);
+    if (it == pages_.end()) return std::nullopt;
+    const Record& record = (*it->second)[address % kPage];
+    if (record.block == UINT64_MAX) return std::nullopt;
+    return record;
+}
+
+}  // namespace ww::emulator

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory port of a warp: every access of guest code is checked here.
+#include <fmt/format.h>
+
+#include "machine/block.hpp"
+#include "machine/program.hpp"
+
+namespace ww::machine {
+namespace {
+
+constexpr uint64_t kAllValid = 0x0101010101010101u;
+
+template <int Bytes>
+bool valid_bytes(const uint8_t* valid) {
+    if constexpr (Bytes < 8) {
+        uint32_t bits = 0;
+        std::memcpy(&bits, valid, Bytes);
+        return bits == (kAllValid & (~uint64_t{0} >> (64 - 8 * Bytes)));
+    } else {
+        uint64_t all = kAllValid;
+        for (int i = 0; i < Bytes; i += 8) {
+            uint64_t bits;
+            std::memcpy(&bits, valid + i, 8);
+            all &= bits;
+        }
+        return all == kAllValid;
+    }
+}
+
+bool valid_range(const uint8_t* valid, uint64_t bytes) { return !std::memchr(valid, 0, bytes); }
+
+std::string_view access_name(Access kind) {
+    return kind == Access::read ? "read" : kind == Access::write ? "write" : "atomic";
+}
+
+[[noreturn]] void fault(std::string_view what, Space space, uint64_t address, uint64_t bytes, Access kind, int lane,
+                        const std::string& detail) {
+    throw GuestTrap(fmt::format("{} {} {} of {} byte{} at {:#x}{}{}", what, space_name(space), access_name(kind),
+                                bytes, bytes == 1 ? "" : "s", address, detail.empty() ? "" : ": ", detail),
+                    lane);
+}
+
+// Offsets into the region, for the lanes of an access; all bounds, alignment and validity checks.
+class Checker {
+  public:
+    Checker(const Warp& warp, Space space, uint32_t bytes, Access kind)
+        : warp_(warp), space_(space), bytes_(bytes), kind_(kind) {}
+
+    void lanes(const Region& region, const uint64_t* address, uint64_t window, LaneMask lanes, uint8_t** pointer) {
+        const int first = __builtin_ctz(lanes);
+        const uint64_t start = address[first];
+        uint64_t unlike = 0, misaligned = 0;
+        if (lanes == kAllLanes) {
+            for (uint64_t i = 0; i < kLanes; ++i) unlike |= address[i] ^ (start + i * bytes_);
+            misaligned = start & (bytes_ - 1);
+        } else {
+            unlike = 1;
+            for (int i = 0; i < kLanes; ++i) misaligned |= (lanes >> i & 1) ? address[i] & (bytes_ - 1) : 0;
+        }
+        if (unlike && lanes == kAllLanes)
+            for (int i = 0; i < kLanes; ++i) misaligned |= address[i] & (bytes_ - 1);
+        if (misaligned) refuse_misaligned(address, lanes);
+        if (kind_ != Access::read && !region.writable)
+            fault("write to read-only", space_, start, bytes_, kind_, first, region.name);
+        if (!unlike)
+            unit_stride(region, start - window, pointer);
+        else
+            scattered(region, address, window, lanes, pointer);
+    }
+
+  private:
+    void unit_stride(const Region& region, uint64_t start, uint8_t** pointer) {
+        const uint64_t total = uint64_t{bytes_} * kLanes;
+        if (!region.contains(start, total)) {
+            for (uint64_t i = 0; i < kLanes; ++i) bounds(region, start + i * bytes_, static_cast<int>(i));
+        }
+        const uint64_t offset = start - region.base;
+        if (region.valid) {
+            if (kind_ == Access::write)
+                std::memset(region.valid + offset, 1, total);
+            else if (!valid_range(region.valid + offset, total))
+                for (uint64_t i = 0; i < kLanes; ++i)
+                    initialised(region, offset + i * bytes_, static_cast<int>(i));
+        }
+        uint8_t* data = region.data + offset;
+        for (uint64_t i = 0; i < kLanes; ++i) pointer[i] = data + i * bytes_;
+    }
+
+    void scattered(const Region& region, const uint64_t* address, uint64_t window, LaneMask lanes, uint8_t** pointer) {
+        switch (bytes_) {
+            case 1: return scattered_of<1>(region, address, window, lanes, pointer);
+            case 2: return scattered_of<2>(region, address, window, lanes, pointer);
+            case 4: return scattered_of<4>(region, address, window, lanes, pointer);
+            case 8: return scattered_of<8>(region, address, window, lanes, pointer);
+            case 16: return scattered_of<16>(region, address, window, lanes, pointer);
+            case 32: return scattered_of<32>(region, address, window, lanes, pointer);
+            default: WW_CHECK(false, "an access is 1, 2, 4, 8, 16 or 32 bytes");
+        }
+    }
+
+    template <int Bytes>
+    void scattered_of(const Region& region, const uint64_t* address, uint64_t window, LaneMask lanes,
+                      uint8_t** pointer) {
+        for (LaneMask left = lanes; left; left &= left - 1) {
+            const int lane = __builtin_ctz(left);
+            const uint64_t at = address[lane] - window;
+            bounds(region, at, lane);
+            const uint64_t offset = at - region.base;
+            pointer[lane] = region.data + offset;
+            if (!region.valid) continue;
+            if (kind_ == Access::write)
+                std::memset(region.valid + offset, 1, Bytes);
+            else if (!valid_bytes<Bytes>(region.valid + offset))
+                initialised(region, offset, lane);
+        }
+    }
+
+    void bounds(const Region& region, uint64_t at, int lane) {
+        if (region.contains(at, bytes_)) return;
+        std::string detail = fmt::format("{} has {} bytes", region.name, region.size);
+        if (space_ == Space::global) detail = warp_.grid->global->describe(at);
+        fault("out-of-bounds", space_, at, bytes_, kind_, lane, detail);
+    }
+
+    void initialised(const Region& region, uint64_t offset, int lane) {
+        for (uint64_t i = 0; i < bytes_; ++i)
+            if (!region.valid[offset + i])
+                fault("uninitialised", space_, region.base + offset, bytes_, kind_, lane,
+                      fmt::format("byte {} of {} was never written", offset + i, region.name));
+    }
+
+    void refuse_misaligned(const uint64_t* address, LaneMask lanes) {
+        for (int i = 0; i < kLanes; ++i)
+            if ((lanes >> i & 1) && (address[i] & (bytes_ - 1)))
+                fault("misaligned", space_, address[i], bytes_, kind_, i,
+                      fmt::format("must be a multiple of {}", bytes_));
+    }
+
+    const Warp& warp_;
+    Space space_;
+    uint32_t bytes_;
+    Access kind_;
+};
+
+Region local_region(const Warp& warp, int lane) {
+    const uint64_t from = warp.local_bytes * static_cast<uint64_t>(lane);
+    return Region{.size = warp.local_bytes,
+                  .data = warp.local_data + from,
+                  .valid = warp.local_valid + from,
+                  .name = "local memory of a thread"};
+}
+
+const Region& global_region(Warp& warp, uint64_t address, uint64_t bytes, Access kind, int lane) {
+    if (warp.last_global && warp.last_global->contains(address, bytes)) return *warp.last_global;
+    const Region* region = warp.grid->global->find(address, bytes);
+    if (!region)
+        fault("out-of-bounds", Space::global, address, bytes, kind, lane, warp.grid->global->describe(address));
+    warp.last_global = region;
+    return *region;
+}
+
+}  // namespace
+
+void Warp::access(const Inst& inst, Space space, const uint64_t* address, uint32_t bytes, Access kind,
+                  uint8_t** pointer) {
+    if (active != kAllLanes) std::memset(pointer, 0, sizeof(uint8_t*) * kLanes);
+    LaneMask left = active;
+    while (left) {
+        const int first = __builtin_ctz(left);
+        const Space here = space == Space::generic ? space_of(address[first]) : space;
+        const uint64_t window = space == Space::generic ? window_of(here) : 0;
+        Checker checker(*this, here, bytes, kind);
+        LaneMask lanes = left;
+        if (space == Space::generic) {
+            uint64_t other = 0;
+            for (int i = 0; i < kLanes; ++i) other |= (left >> i & 1) ? (address[i] ^ window) & kWindowMask : 0;
+            if (other)
+                for (int i = 0; i < kLanes; ++i)
+                    if ((address[i] & kWindowMask) != (address[first] & kWindowMask)) lanes &= ~(LaneMask{1} << i);
+        }
+        switch (here) {
+            case Space::shared: checker.lanes(block->shared, address, window, lanes, pointer); break;
+            case Space::constant: checker.lanes(grid->constant, address, window, lanes, pointer); break;
+            case Space::param: checker.lanes(grid->params, address, window, lanes, pointer); break;
+            case Space::local:
+                for (LaneMask some = lanes; some; some &= some - 1) {
+                    const int lane = __builtin_ctz(some);
+                    checker.lanes(local_region(*this, lane), address, window, LaneMask{1} << lane, pointer);
+                }
+                break;
+            default: {
+                const Region& region = global_region(*this, address[first], bytes, kind, first);
+                for (LaneMask some = lanes; some; some &= some - 1) {
+                    const int lane = __builtin_ctz(some);
+                    if (!region.contains(address[lane], bytes)) lanes &= ~(LaneMask{1} << lane);
+                }
+                checker.lanes(region, address, 0, lanes, pointer);
+            }
+        }
+        left &= ~lanes;
+    }
+    if (sink) {
+        uint64_t generic[kLanes];
+        const uint64_t window = space == Space::generic ? 0 : window_of(space);
+        for (int i = 0; i < kLanes; ++i) generic[i] = address[i] + window;
+        sink->memory(MemoryEvent{*this, inst, kind, generic, bytes, active});
+    }
+}
+
+uint8_t* Warp::access_lane(Space space, uint64_t address, uint64_t bytes, Access kind, int lane) {
+    const Space here = space == Space::generic ? space_of(address) : space;
+    const uint64_t at = space == Space::generic ? address - window_of(here) : address;
+    Region local;
+    const Region* region = nullptr;
+    switch (here) {
+        case Space::shared: region = &block->shared; break;
+        case Space::constant: region = &grid->constant; break;
+        case Space::param: region = &grid->params; break;
+        case Space::local: region = &(local = local_region(*this, lane)); break;
+        default: region = &global_region(*this, at, bytes, kind, lane);
+    }
+    if (!region->contains(at, bytes))
+        fault("out-of-bounds", here, at, bytes, kind, lane, fmt::format("{} has {} bytes", region->name, region->size));
+    const uint64_t offset = at - region->base;
+    if (kind != Access::read && !region->writable)
+        fault("write to read-only", here, at, bytes, kind, lane, region->name);
+    if (region->valid && kind == Access::write) std::memset(region->valid + offset, 1, bytes);
+    if (region->valid && kind != Access::write && !valid_range(region->valid + offset, bytes))
+        fault("uninitialised", here, at, bytes, kind, lane, region->name);
+    return region->data + offset;
+}
+
+}  // namespace ww::machine
