@@ -7,7 +7,23 @@ namespace ww::isa {
 std::span<const Chapter> chapters() {
     static const Chapter kChapters[] = {
         {"integer_arith", integer_arith_rows()},
+        {"integer_bits", integer_bits_rows()},
+        {"extended_precision", extended_precision_rows()},
+        {"logic_shift", logic_shift_rows()},
+        {"compare_select", compare_select_rows()},
+        {"float_arith", float_arith_rows()},
+        {"float_special", float_special_rows()},
         {"data_movement", data_movement_rows()},
+        {"load_store", load_store_rows()},
+        {"address", address_rows()},
+        {"warp", warp_rows()},
+        {"atomics", atomics_rows()},
+        {"sync", sync_rows()},
+        {"misc", misc_rows()},
+        {"async_copy", async_copy_rows()},
+        {"matrix_load", matrix_load_rows()},
+        {"mma", mma_rows()},
+        {"control", control_rows()},
     };
     return kChapters;
 }

@@ -18,6 +18,22 @@ std::span<const Chapter> chapters();
 
 // One function a chapter, each in src/isa/<name>.cpp.
 std::span<const Row> integer_arith_rows();
+std::span<const Row> integer_bits_rows();
+std::span<const Row> extended_precision_rows();
+std::span<const Row> logic_shift_rows();
+std::span<const Row> compare_select_rows();
+std::span<const Row> float_arith_rows();
+std::span<const Row> float_special_rows();
 std::span<const Row> data_movement_rows();
+std::span<const Row> load_store_rows();
+std::span<const Row> address_rows();
+std::span<const Row> warp_rows();
+std::span<const Row> atomics_rows();
+std::span<const Row> sync_rows();
+std::span<const Row> misc_rows();
+std::span<const Row> async_copy_rows();
+std::span<const Row> matrix_load_rows();
+std::span<const Row> mma_rows();
+std::span<const Row> control_rows();
 
 }  // namespace ww::isa

@@ -3,8 +3,9 @@
 // struct Op { static D apply(A a, B b, ...); }; the loop below vectorises it. Operand position 0
 // is the destination. Guards and partial masks are applied here, nowhere else.
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <string>
-#include <array>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -20,13 +21,23 @@ using machine::kLanes;
 using machine::LaneMask;
 using machine::Warp;
 
+// Room for sources that are not registers of their type. Left uninitialised: clearing it would
+// cost more than most instructions.
+template <class... S>
+struct SourceScratch {
+    static constexpr size_t kRow = kLanes * std::max({size_t{1}, sizeof(S)...});
+    alignas(64) std::byte bytes[sizeof...(S) + 1][kRow];
+    template <class T>
+    T* of(size_t source) { return reinterpret_cast<T*>(bytes[source]); }
+};
+
 // ---- d = Op(s1, s2, ...) on registers ----
 template <class Op, class D, class... S, size_t... I>
 inline void run_lanes_impl(Warp& w, const Inst& in, std::index_sequence<I...>) {
     alignas(64) D d_scratch[kLanes];
-    [[maybe_unused]] std::tuple<std::array<S, kLanes>...> scratch;
+    [[maybe_unused]] SourceScratch<S...> scratch;
     D* d = w.out<D>(in[0][0], d_scratch);
-    const auto sources = std::make_tuple(w.in<S>(in[I + 1][0], std::get<I>(scratch).data())...);
+    const auto sources = std::make_tuple(w.in<S>(in[I + 1][0], scratch.template of<S>(I))...);
     for (int lane = 0; lane < kLanes; ++lane) d[lane] = Op::apply(std::get<I>(sources)[lane]...);
     w.commit<D>(in[0][0], d, d_scratch);
 }
@@ -38,8 +49,8 @@ void run_lanes(Warp& w, const Inst& in) {
 // ---- p = Op(s1, s2, ...) ----
 template <class Op, class... S, size_t... I>
 inline LaneMask test_lanes(Warp& w, const Inst& in, int first, std::index_sequence<I...>) {
-    std::tuple<std::array<S, kLanes>...> scratch;
-    const auto sources = std::make_tuple(w.in<S>(in[first + static_cast<int>(I)][0], std::get<I>(scratch).data())...);
+    SourceScratch<S...> scratch;
+    const auto sources = std::make_tuple(w.in<S>(in[first + static_cast<int>(I)][0], scratch.template of<S>(I))...);
     LaneMask bits = 0;
     for (int lane = 0; lane < kLanes; ++lane)
         bits |= LaneMask{static_cast<bool>(Op::apply(std::get<I>(sources)[lane]...))} << lane;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modifiers of floating-point instructions, applied in one place: rounding, .ftz, .sat. They are
+// template parameters, chosen once at bind time.
+#pragma once
+#include <bit>
+#include <limits>
+#include <string_view>
+
+#include "isa/packed.hpp"
+#include "numerics/arith.hpp"
+
+namespace ww::isa {
+
+using numerics::Rounding;
+
+// Op has template <Rounding R> static T apply(T...).
+template <class Op, Rounding R, bool Ftz, bool Sat>
+struct Modified {
+    template <class... T>
+    static auto apply(T... x) {
+        auto result = Op::template apply<R>(input(x)...);
+        if constexpr (Ftz) result = numerics::flush(result);
+        if constexpr (Sat) result = numerics::saturate(result);
+        return result;
+    }
+
+  private:
+    template <class T>
+    static T input(T x) {
+        if constexpr (Ftz) return numerics::flush(x);
+        else return x;
+    }
+};
+
+// Calls f.template operator()<R>(); no rounding modifier means .rn.
+template <class F>
+void with_rounding(std::string_view rounding, F&& f) {
+    if (rounding == ".rz") f.template operator()<Rounding::rz>();
+    else if (rounding == ".rm") f.template operator()<Rounding::rm>();
+    else if (rounding == ".rp") f.template operator()<Rounding::rp>();
+    else f.template operator()<Rounding::rn>();
+}
+template <class F>
+void with_flag(bool flag, F&& f) {
+    if (flag) f.template operator()<true>();
+    else f.template operator()<false>();
+}
+
+// {.rnd}{.ftz}{.sat} on f32.
+template <class Op, int Sources>
+void bind_f32(const Match& match, Binding& binding) {
+    with_rounding(match.get(".rnd"), [&]<Rounding R>() {
+        with_flag(match.has(".ftz"), [&]<bool Ftz>() {
+            with_flag(match.has(".sat"), [&]<bool Sat>() {
+                bind_same_impl<Modified<Op, R, Ftz, Sat>, float>(match, binding, std::make_index_sequence<Sources>{});
+            });
+        });
+    });
+}
+// {.rnd}{.ftz} on f32x2: 64 floats.
+template <class Op, int Sources>
+void bind_f32x2(const Match& match, Binding& binding) {
+    with_rounding(match.get(".rnd"), [&]<Rounding R>() {
+        with_flag(match.has(".ftz"), [&]<bool Ftz>() {
+            bind_packed<Modified<Op, R, Ftz, false>, float, uint64_t, Sources>(match, binding);
+        });
+    });
+}
+// {.rnd} on f64.
+template <class Op, int Sources>
+void bind_f64(const Match& match, Binding& binding) {
+    with_rounding(match.get(".rnd"), [&]<Rounding R>() {
+        bind_same_impl<Modified<Op, R, false, false>, double>(match, binding, std::make_index_sequence<Sources>{});
+    });
+}
+// {.ftz} on f32, for operations without rounding: Op has apply(float...).
+template <class Op>
+struct Unrounded {
+    template <Rounding, class... T>
+    static auto apply(T... x) { return Op::apply(x...); }
+};
+template <class Op, int Sources>
+void bind_f32_ftz(const Match& match, Binding& binding) {
+    with_flag(match.has(".ftz"), [&]<bool Ftz>() {
+        bind_same_impl<Modified<Unrounded<Op>, Rounding::rn, Ftz, false>, float>(match, binding, std::make_index_sequence<Sources>{});
+    });
+}
+
+// The smaller or larger of a and b, where -0 < +0. A NaN loses, or wins when Nan is set. On the bits,
+// because integer selects vectorise.
+template <bool Max, bool Nan, class T>
+inline T min_max(T a, T b, T nan) {
+    using I = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+    constexpr I kMagnitude = std::numeric_limits<I>::max();
+    constexpr I kInfinity = sizeof(T) == 4 ? static_cast<I>(0x7f800000) : static_cast<I>(0x7ff0000000000000);
+    const I x = std::bit_cast<I>(a), y = std::bit_cast<I>(b);
+    // Two's complement order of the values: negative ones have their magnitude inverted.
+    constexpr int kTop = 8 * sizeof(T) - 1;
+    const I x_order = x ^ (x >> kTop & kMagnitude), y_order = y ^ (y >> kTop & kMagnitude);
+    const auto mask = [](bool condition) { return static_cast<I>(-static_cast<I>(condition)); };
+    const auto blend = [](I m, I yes, I no) { return (m & yes) | (~m & no); };
+    const I x_nan = mask((x & kMagnitude) > kInfinity), y_nan = mask((y & kMagnitude) > kInfinity);
+    const I first = mask(Max ? x_order > y_order : x_order < y_order);
+    // Branches here would keep the loop from being vectorised.
+    if constexpr (Nan) return std::bit_cast<T>(blend(x_nan | y_nan, std::bit_cast<I>(nan), blend(first, x, y)));
+    const I known = blend((first & ~x_nan) | y_nan, x, y);
+    return std::bit_cast<T>(blend(x_nan & y_nan, std::bit_cast<I>(nan), known));
+}
+
+}  // namespace ww::isa
