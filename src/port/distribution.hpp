@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -22,7 +23,7 @@ struct Distribution {
         sinks,          // normal; the first count indices of axis get value added
         one_hot,        // value at one random index of axis for each line along it, else 0
         equal_rows,     // one random normal row of the last axis, repeated
-        ramp,           // value + step * index, index along axis, or row-major when axis is -1
+        ramp,           // value + step * index, along axis, or row-major without axis
         special,        // normal, with the format's zeros, subnormals and extremes mixed in
         file,           // a tensor of a safetensors file
     };
@@ -33,6 +34,7 @@ struct Distribution {
     double scale = 10;       // outliers: factor
     double fraction = 0.02;  // outliers: share of channels; special: share of elements
     int64_t axis = -1;       // counted from the end when negative
+    bool axis_given = false;
     int64_t count = 1;       // sinks: how many leading indices
     std::filesystem::path file;    // absolute, or relative to the working directory
     std::string tensor;            // file: name inside it

@@ -38,5 +38,7 @@ uint64_t encode(Dtype dtype, double value);
 // Distance from |value| to the next larger value of the format: the unit of "ulp" tolerances.
 // 1 for integers; the smallest subnormal around 0.
 double ulp(Dtype dtype, double value);
+double largest(Dtype dtype);          // largest finite value
+double smallest_normal(Dtype dtype);  // 1 for integers
 
 }  // namespace ww::port

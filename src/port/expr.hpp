@@ -4,7 +4,8 @@
 // offer only operations that IEEE 754 rounds exactly, so every machine computes the same bits.
 //   integer: literals, names, + - * / % ( ), == != < <= > >=, && || !, ceil_div(a,b), min, max
 //   real:    literals, names, + - * / ( ), sqrt(x), min, max, and the constants log2e, ln2, pi
-// Integer division and % round towards negative infinity, so a % b is never negative for b > 0.
+// Both sides of && and || are always evaluated. Integer division and % round towards negative
+// infinity, so a % b is never negative for b > 0.
 #pragma once
 #include <cstdint>
 #include <map>

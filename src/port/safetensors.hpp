@@ -20,8 +20,7 @@ struct SafetensorsFile {
     const Tensor* find(std::string_view name) const;
 };
 
-// name is only for messages. Packed 4-bit tensors travel as U8 with half the last extent; pass the
-// layouts they should have through as_layout.
+// name is only for messages.
 Result<SafetensorsFile> parse_safetensors(std::string_view bytes, const std::string& name);
 Result<SafetensorsFile> read_safetensors(const std::filesystem::path& path);
 // One tensor of a file, without keeping the others.
@@ -29,7 +28,8 @@ Result<Tensor> read_safetensor(const std::filesystem::path& path, std::string_vi
 
 // Types that safetensors lacks are written as unsigned integers of the same size (4-bit: U8, two
 // a byte) and named in metadata as "dtype:<tensor>"; parse_safetensors turns them back.
-std::string format_safetensors(const SafetensorsFile& file);
+// Strided tensors are written row-major. Fails when the last axis of a 4-bit tensor is odd.
+Result<std::string> format_safetensors(const SafetensorsFile& file);
 Status write_safetensors(const std::filesystem::path& path, const SafetensorsFile& file);
 
 }  // namespace ww::port

@@ -22,18 +22,19 @@ struct Layout {
     std::vector<int64_t> strides;  // elements; 0 or more
     int64_t elements = 1;          // product of the shape
     int64_t bytes = 0;             // up to the last byte that an element lies in
+    bool dense = true;             // row-major without gaps: offset_of(i) is i
 
     size_t rank() const { return shape.size(); }
     // Position of the element in units of elements (nibbles for 4-bit types).
     int64_t offset(std::span<const int64_t> coordinates) const;
     int64_t offset_of(int64_t linear) const;  // linear: row-major index in the shape
     std::vector<int64_t> coordinates(int64_t linear) const;
-    bool contiguous() const;
+    bool may_overlap() const;  // two elements may share storage (a stride of 0, say)
     std::string text() const;  // "bf16 [2, 3, 128]"
 };
 
-// Row-major strides when none are given. Fails when the rank, an extent or the bytes are out of
-// bounds, or when strides make two elements share storage.
+// Row-major strides when none are given. Fails when the rank, an extent, a stride or the bytes are
+// out of bounds.
 Result<Layout> make_layout(Dtype dtype, std::vector<int64_t> shape,
                            std::optional<std::vector<int64_t>> strides = std::nullopt);
 
@@ -50,6 +51,9 @@ struct Tensor {
     double get(std::span<const int64_t> coordinates) const;
     void set(int64_t linear, double value) { set_code(linear, encode(layout.dtype, value)); }
 };
+
+// The same elements without gaps.
+Result<Tensor> row_major(const Tensor& tensor);
 
 // Bytes [first, last] that hold the element: for asking a device who wrote it.
 struct ByteRange {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "port/reader.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <tuple>
+
+#include "base/files.hpp"
+#include "port/read.hpp"
+
+namespace ww::port {
+namespace {
+
+// A port's own flops and bytes hold for every case that gives none.
+void read_head(const Node& table, Reading& reading, std::optional<Expr>& flops,
+               std::optional<Expr>& bytes) {
+    Fields fields(table, "[port]", reading.out);
+    reading.port.name = fields.need_string("name").value_or("");
+    reading.port.description = fields.string("description").value_or("");
+    reading.port.require = fields.exprs("require").value_or(std::vector<Expr>{});
+    flops = fields.expr("flops");
+    bytes = fields.expr("bytes");
+    fields.finish();
+}
+
+void read_document(const Node& document, Reading& reading) {
+    Fields fields(document, "a port.toml", reading.out);
+    std::optional<Expr> flops, bytes;
+    if (const Node* node = fields.need("port")) read_head(*node, reading, flops, bytes);
+    if (const Node* node = fields.get("axes")) read_axes(*node, reading);
+    if (const Node* node = fields.get("scalars")) read_scalars(*node, reading);
+    if (const Node* node = fields.need("tensors")) read_tensors(*node, reading);
+    if (const Node* node = fields.need("stage")) read_stages(*node, reading);
+    if (const Node* node = fields.need("implementations")) read_implementations(*node, reading);
+    if (const Node* node = fields.need("case")) read_cases(*node, reading);
+    fields.finish();
+    for (const char* key : {"stage", "case"})
+        if (const Node* list = fields.get(key, Node::Kind::array); list && list->items.empty())
+            fields.error(list->place, std::string("there must be at least one [[") + key + "]]");
+    for (Case& each : reading.port.cases) {
+        if (!each.flops) each.flops = flops;
+        if (!each.bytes) each.bytes = bytes;
+    }
+    for (Stage& stage : reading.port.stages)
+        for (TensorSpec& tensor : reading.port.tensors)
+            for (const auto* list : {&stage.taps, &stage.scratch})
+                if (std::find(list->begin(), list->end(), tensor.name) != list->end())
+                    tensor.stage = stage.name;
+}
+
+// In file order, each message once (the flops of the port are looked at in every case).
+Diagnostics tidied(Diagnostics diagnostics) {
+    const auto key = [](const Diagnostic& d) { return std::tie(d.line, d.col, d.message); };
+    std::stable_sort(diagnostics.begin(), diagnostics.end(),
+                     [&](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
+    diagnostics.erase(std::unique(diagnostics.begin(), diagnostics.end(),
+                                  [&](const Diagnostic& a, const Diagnostic& b) {
+                                      return key(a) == key(b);
+                                  }),
+                      diagnostics.end());
+    return diagnostics;
+}
+
+Result<Port> read(std::string_view text, const std::filesystem::path& path, bool check_files) {
+    WW_TRY(document, parse_toml(text, path.string()));
+    std::error_code code;
+    const std::filesystem::path absolute =
+        check_files ? std::filesystem::absolute(path, code) : path;
+    Port port{.folder = absolute.parent_path(), .file = path};
+    Diagnostics out;
+    Reading reading{port, out, check_files};
+    read_document(document, reading);
+    check_references(reading);
+    // Sizes are only worth computing where every name and type is right.
+    if (!has_error(out)) check_cases(reading);
+    if (has_error(out)) return fail(tidied(std::move(out)));
+    return port;
+}
+
+}  // namespace
+
+Result<Port> load_port(const std::filesystem::path& path) {
+    std::error_code code;
+    std::filesystem::path file = path;
+    if (std::filesystem::is_directory(file, code)) file /= "port.toml";
+    WW_TRY(text, read_file(file));
+    return read(text, file, true);
+}
+
+Result<Port> parse_port(std::string_view text, const std::filesystem::path& path) {
+    return read(text, path, false);
+}
+
+}  // namespace ww::port
