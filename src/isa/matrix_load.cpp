@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX manual, "Warp-level matrix instructions": ldmatrix, stmatrix, movmatrix. Matrices of 8 x 8
+// 16-bit elements: lane l holds elements 2*(l%4) and 2*(l%4)+1 of row l/4.
+#include "isa/isa.hpp"
+#include "isa/memory_ops.hpp"
+
+namespace ww::isa {
+namespace {
+
+using Matrix = uint16_t[8][8];
+
+void to_fragment(const Matrix& m, bool transposed, uint32_t* fragment) {
+    if (!transposed) {
+        std::memcpy(fragment, m, sizeof m);
+        return;
+    }
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const int row = lane / 4, col = 2 * (lane % 4);
+        fragment[lane] = m[col][row] | uint32_t{m[col + 1][row]} << 16;
+    }
+}
+
+void from_fragment(const uint32_t* fragment, bool transposed, Matrix& m) {
+    if (!transposed) {
+        std::memcpy(m, fragment, sizeof m);
+        return;
+    }
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const int row = lane / 4, col = 2 * (lane % 4);
+        m[col][row] = static_cast<uint16_t>(fragment[lane]);
+        m[col + 1][row] = static_cast<uint16_t>(fragment[lane] >> 16);
+    }
+}
+
+constexpr uint32_t kRowBytes = 16;
+
+// Pointers to the rows: lane 8*i + r names row r of matrix i. Everyone reads before anyone writes.
+void row_pointers(Warp& w, const Inst& in, const machine::Arg& address_arg, Access kind, uint8_t** pointer) {
+    const MemoryAux aux = MemoryAux::unpack(in.aux);
+    alignas(64) uint64_t address[kLanes];
+    w.addresses(address_arg, address);
+    const LaneMask naming = aux.elements == 4 ? kAllLanes : (LaneMask{1} << 8 * aux.elements) - 1;
+    with_lanes(w, naming & w.alive(), [&] { w.access(in, aux.space, address, kRowBytes, kind, pointer); });
+}
+
+void require_whole_warp(const Warp& w) {
+    if (w.active != kAllLanes)
+        throw machine::GuestTrap("a matrix instruction needs all 32 lanes of the warp; some have exited or are predicated off");
+}
+
+void run_ldmatrix(Warp& w, const Inst& in) {
+    if (!w.converged()) return;
+    if (w.active == 0) return;
+    require_whole_warp(w);
+    const MemoryAux aux = MemoryAux::unpack(in.aux);
+    alignas(64) uint8_t* pointer[kLanes];
+    alignas(64) uint32_t fragment[kLanes];
+    row_pointers(w, in, in[1], Access::read, pointer);
+    for (int i = 0; i < aux.elements; ++i) {
+        alignas(64) Matrix m;
+        for (int row = 0; row < 8; ++row) std::memcpy(m[row], pointer[8 * i + row], kRowBytes);
+        to_fragment(m, aux.extra, fragment);
+        w.commit<uint32_t>(in[0][i], fragment, fragment);
+    }
+}
+
+void run_stmatrix(Warp& w, const Inst& in) {
+    if (!w.converged()) return;
+    if (w.active == 0) return;
+    require_whole_warp(w);
+    const MemoryAux aux = MemoryAux::unpack(in.aux);
+    alignas(64) uint8_t* pointer[kLanes];
+    alignas(64) uint32_t scratch[kLanes];
+    row_pointers(w, in, in[0], Access::write, pointer);
+    for (int i = 0; i < aux.elements; ++i) {
+        alignas(64) Matrix m;
+        from_fragment(w.in<uint32_t>(in[1][i], scratch), aux.extra, m);
+        for (int row = 0; row < 8; ++row) std::memcpy(pointer[8 * i + row], m[row], kRowBytes);
+    }
+}
+
+void run_movmatrix(Warp& w, const Inst& in) {
+    if (!w.converged()) return;
+    if (w.active == 0) return;
+    require_whole_warp(w);
+    alignas(64) uint32_t scratch[kLanes], fragment[kLanes];
+    alignas(64) Matrix m;
+    from_fragment(w.in<uint32_t>(in[1][0], scratch), false, m);
+    to_fragment(m, true, fragment);
+    w.commit<uint32_t>(in[0][0], fragment, fragment);
+}
+
+template <bool Load>
+void bind_matrix(const Match& match, Binding& binding) {
+    const int count = match.get(".num")[2] - '0';
+    if (!check_vector(match, Load ? 0 : 1, count, 4, binding)) return;
+    binding.aux = MemoryAux{.space = match.get(".ss").empty() ? Space::generic : Space::shared,
+                            .element_bytes = 4,
+                            .elements = static_cast<uint8_t>(count),
+                            .extra = match.has(".trans")}
+                      .pack();
+    binding.run = Load ? run_ldmatrix : run_stmatrix;
+}
+void bind_movmatrix(const Match& match, Binding& binding) {
+    if (check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding)) binding.run = run_movmatrix;
+}
+
+#define WW_SS ".ss = .shared .shared::cta; "
+// clang-format off
+constexpr std::string_view kLd = "warp-level-matrix-instructions-ldmatrix";
+constexpr std::string_view kSt = "warp-level-matrix-instructions-stmatrix";
+constexpr Row kRows[] = {
+    {"ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 r, [a]", ".num = .x1 .x2 .x4; " WW_SS, {65, 75}, kLd, bind_matrix<true>},
+    {"ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8 r, [a]", ".num = .x1 .x2; " WW_SS, {86, 100, 'a'}, kLd},
+    {"ldmatrix.sync.aligned.m8n16.num{.ss}.dst_fmt.src_fmt r, [a]",
+     ".num = .x1 .x2 .x4; .dst_fmt = .b8x16; .src_fmt = .b6x16_p32 .b4x16_p64; " WW_SS, {86, 100, 'a'}, kLd},
+    {"ldmatrix.sync.aligned.m16n16.num.trans{.ss}.dst_fmt.src_fmt r, [a]",
+     ".num = .x1 .x2; .dst_fmt = .b8x16; .src_fmt = .b6x16_p32 .b4x16_p64; " WW_SS, {86, 100, 'a'}, kLd},
+    {"stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 [a], r", ".num = .x1 .x2 .x4; " WW_SS, {78, 90}, kSt, bind_matrix<false>},
+    {"stmatrix.sync.aligned.m16n8.num.trans{.ss}.b8 [a], r", ".num = .x1 .x2 .x4; " WW_SS, {86, 100, 'a'}, kSt},
+    {"movmatrix.sync.aligned.m8n8.trans.b16 d, a", "", {78, 75}, "warp-level-matrix-instructions-movmatrix", bind_movmatrix},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Row> matrix_load_rows() { return kRows; }
+
+}  // namespace ww::isa

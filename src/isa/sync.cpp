@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX manual, "Parallel Synchronization and Communication Instructions": barriers of a block and a
+// warp, and fences. Fences order nothing here: every access of a thread is performed, for all
+// threads and all proxies, before its next instruction.
+#include "isa/isa.hpp"
+#include "isa/warp_ops.hpp"
+#include "machine/block.hpp"
+
+namespace ww::isa {
+namespace {
+
+using machine::Barrier;
+using machine::GuestTrap;
+
+// aux of the barrier instructions.
+enum class Result : uint64_t { none, popc, all, any };
+
+struct Arrived {
+    uint32_t index;
+    Barrier::Arrival arrival;
+};
+
+// The lanes that are here must agree on an operand of a barrier.
+uint32_t uniform(Warp& w, const machine::Operand& operand, const char* what) {
+    alignas(64) uint32_t scratch[kLanes];
+    const uint32_t* value = w.in<uint32_t>(operand, scratch);
+    if (same_as_first(value, w.active) != w.active)
+        throw GuestTrap(std::string("lanes of one warp name different ") + what + " of a barrier");
+    return value[__builtin_ctz(w.active)];
+}
+
+// Positions: a is the barrier, b the thread count (maybe left out), c the predicate of .red.
+Arrived arrive(Warp& w, const Inst& in, int a, bool count_needed, LaneMask votes) {
+    const uint32_t index = uniform(w, in[a][0], "numbers");
+    if (index >= w.block->barriers.size())
+        throw GuestTrap("barrier " + std::to_string(index) + " does not exist: a block has 16");
+    const uint32_t count = in[a + 1].count ? uniform(w, in[a + 1][0], "thread counts") : 0;
+    if (count == 0 && (count_needed || in[a + 1].count))
+        throw GuestTrap("the thread count of a barrier must not be 0");
+    return {index, w.block->barriers[index].arrive(w, w.active, count, votes, *w.block)};
+}
+
+void write_result(Warp& w, const Inst& in, const Barrier& barrier) {
+    switch (static_cast<Result>(in.aux)) {
+        case Result::none: return;
+        case Result::all: return w.set_predicate(in[0][0], barrier.last_and ? kAllLanes : 0);
+        case Result::any: return w.set_predicate(in[0][0], barrier.last_or ? kAllLanes : 0);
+        case Result::popc: {
+            alignas(64) uint32_t result[kLanes];
+            for (uint32_t& lane : result) lane = barrier.last_count;
+            return write_words(w, in[0][0], result);
+        }
+    }
+}
+
+// bar.sync and bar.red. First: position of the barrier's number.
+template <int First>
+void run_barrier(Warp& w, const Inst& in) {
+    if (w.active == 0) return;
+    if (w.resumed) {
+        write_result(w, in, w.block->barriers[uniform(w, in[First][0], "numbers")]);
+        return;
+    }
+    const LaneMask votes = First == 1 ? w.predicate(in[3][0]) : 0;
+    const Arrived arrived = arrive(w, in, First, false, votes);
+    if (arrived.arrival.completed)
+        write_result(w, in, w.block->barriers[arrived.index]);
+    else
+        w.wait_here({.kind = machine::Wait::Kind::barrier,
+                     .barrier = arrived.index,
+                     .generation = arrived.arrival.generation});
+}
+
+void run_arrive(Warp& w, const Inst& in) {
+    if (w.active != 0) arrive(w, in, 0, true, 0);
+}
+
+void bind_sync(const Match& match, Binding& binding) {
+    binding.aux = static_cast<uint64_t>(Result::none);
+    if (check_value(match, 0, 4, binding)) binding.run = run_barrier<0>;
+}
+void bind_arrive(const Match& match, Binding& binding) {
+    if (check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding)) binding.run = run_arrive;
+}
+void bind_red_popc(const Match& match, Binding& binding) {
+    binding.aux = static_cast<uint64_t>(Result::popc);
+    if (check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding) && check_predicate(match, 3, binding))
+        binding.run = run_barrier<1>;
+}
+void bind_red(const Match& match, Binding& binding) {
+    binding.aux = static_cast<uint64_t>(match.get(".op") == ".and" ? Result::all : Result::any);
+    if (check_predicate(match, 0, binding) && check_value(match, 1, 4, binding) && check_predicate(match, 3, binding))
+        binding.run = run_barrier<1>;
+}
+
+void run_warp_sync(Warp& w, const Inst& in) {
+    for_members(w, in, 0, nullptr, 0, [](LaneMask, LaneMask) {});
+}
+void bind_warp_sync(const Match& match, Binding& binding) {
+    if (check_value(match, 0, 4, binding)) binding.run = run_warp_sync;
+}
+
+void run_fence(Warp&, const Inst&) {}
+void bind_fence(const Match&, Binding& binding) { binding.run = run_fence; }
+
+#define WW_PSC "parallel-synchronization-and-communication-instructions-"
+#define WW_SCOPE ".scope = .cta .cluster .gpu .sys; "
+constexpr std::string_view kBar = WW_PSC "bar";
+constexpr std::string_view kFence = WW_PSC "membar";
+constexpr std::string_view kCluster = WW_PSC "barrier-cluster";
+constexpr std::string_view kProxies = ".proxykind = .alias .async .async.global .async.shared::cta .async.shared::cluster";
+// clang-format off
+constexpr Row kRows[] = {
+    {"bar{.cta}.sync a{, b}", "", {10}, kBar, bind_sync},
+    {"bar{.cta}.arrive a, b", "", {20, 20}, kBar, bind_arrive},
+    {"bar{.cta}.red.popc.u32 d, a{, b}, {!}c", "", {20, 20}, kBar, bind_red_popc},
+    {"bar{.cta}.red.op.pred p, a{, b}, {!}c", ".op = .and .or", {20, 20}, kBar, bind_red},
+    {"barrier{.cta}.sync{.aligned} a{, b}", "", {60, 30}, kBar, bind_sync},
+    {"barrier{.cta}.arrive{.aligned} a, b", "", {60, 30}, kBar, bind_arrive},
+    {"barrier{.cta}.red.popc{.aligned}.u32 d, a{, b}, {!}c", "", {60, 30}, kBar, bind_red_popc},
+    {"barrier{.cta}.red.op{.aligned}.pred p, a{, b}, {!}c", ".op = .and .or", {60, 30}, kBar, bind_red},
+    {"bar.warp.sync membermask", "", {60, 30}, WW_PSC "bar-warp-sync", bind_warp_sync},
+    {"barrier.cluster.arrive{.sem}{.aligned}", ".sem = .release .relaxed", {78, 90}, kCluster},
+    {"barrier.cluster.wait{.acquire}{.aligned}", "", {78, 90}, kCluster},
+    {"membar.level", ".level = .cta .gl .sys", {14}, kFence, bind_fence},
+    {"membar.proxy.proxykind", kProxies, {75, 70}, kFence, bind_fence},
+    {"fence{.sem}.scope", ".sem = .sc .acq_rel .acquire .release; " WW_SCOPE, {60, 70}, kFence, bind_fence},
+    {"fence.acquire.sync_restrict::shared::cluster.cluster", "", {86, 90}, kFence, bind_fence},
+    {"fence.release.sync_restrict::shared::cta.cluster", "", {86, 90}, kFence, bind_fence},
+    {"fence.op_restrict.release.cluster", ".op_restrict = .mbarrier_init", {80, 90}, kFence, bind_fence},
+    {"fence.proxy.proxykind", kProxies, {75, 70}, kFence, bind_fence},
+    {"fence.proxy.tensormap::generic.release.scope", WW_SCOPE, {83, 90}, kFence, bind_fence},
+    {"fence.proxy.tensormap::generic.acquire.scope [addr], size", WW_SCOPE, {83, 90}, kFence, bind_fence},
+    {"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "", {86, 90}, kFence, bind_fence},
+    {"fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", "", {86, 90}, kFence, bind_fence},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Row> sync_rows() { return kRows; }
+
+}  // namespace ww::isa
