@@ -44,10 +44,10 @@ Wide shift_right_sticky(Wide x, int shift) {
 
 // Rounds a non-zero magnitude; overflow and subnormal results as IEEE 754 says.
 double round(const Exact& value, Rounding rounding) {
-    const bool away =
-        (rounding == Rounding::rp && !value.negative) || (rounding == Rounding::rm && value.negative);
+    const bool away = (rounding == Rounding::rp && !value.negative) ||
+                      (rounding == Rounding::rm && value.negative);
     const int top = value.exponent + width(value.significand) - 1;  // exponent of the leading bit
-    const int lowest = std::max(top - 52, -1074);                   // exponent of the result's last bit
+    const int lowest = std::max(top - 52, -1074);  // exponent of the result's last bit
     const int shift = lowest - value.exponent;
     std::uint64_t kept;
     if (shift <= 0) {
@@ -83,8 +83,8 @@ double add_exact(const Exact& a, const Exact& b, Rounding rounding) {
         std::swap(large, small);
     }
     const Wide rest = shift_right_sticky(small.significand, large.exponent - small.exponent);
-    const Wide sum = large.negative == small.negative ? large.significand + rest
-                                                      : large.significand - rest;
+    const Wide sum =
+        large.negative == small.negative ? large.significand + rest : large.significand - rest;
     return sum == 0 ? zero : round({large.negative, sum, large.exponent}, rounding);
 }
 

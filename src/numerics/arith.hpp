@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar floating-point arithmetic as PTX defines it: every rounding without touching fenv, NaN codes,
-// flush to zero, saturation. Pure and branch-light, so that loops over lanes vectorise.
+// Scalar floating-point arithmetic as PTX defines it: every rounding without touching fenv, NaN
+// codes, flush to zero, saturation. Pure and branch-light, so that loops over lanes vectorise.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -58,8 +58,9 @@ inline float round_to_f32(double x) {
 }
 
 namespace detail {
-// The exact sum a + b as a double whose last bit is set when it is inexact ("round to odd"): it can be
-// rounded again to f32 or less without a double-rounding error. No operand is near overflow of f64.
+// The exact sum a + b as a double whose last bit is set when it is inexact ("round to odd"): it can
+// be rounded again to f32 or less without a double-rounding error. No operand is near overflow of
+// f64.
 inline double add_to_odd(double a, double b) {
     const double sum = a + b;
     const double part = sum - a;
@@ -115,7 +116,8 @@ template <Rounding R = Rounding::rn>
 inline float div(float a, float b) {
     if constexpr (R == Rounding::rn) return canonical(a / b);
     const double x = a, y = b, quotient = x / y;
-    const double rest = std::fma(-quotient, y, x);  // exact; same sign as x when |quotient| is too small
+    const double rest =
+        std::fma(-quotient, y, x);  // exact; same sign as x when |quotient| is too small
     const bool finite = std::fabs(quotient) < HUGE_VAL && std::fabs(y) < HUGE_VAL;
     const bool larger = (rest > 0.0) == (x > 0.0);
     return round_to_f32<R>(detail::to_odd(quotient, finite && rest != 0.0, larger));
@@ -125,8 +127,8 @@ inline float sqrt(float a) {
     if constexpr (R == Rounding::rn) return canonical(std::sqrt(a));
     const double x = a, root = std::sqrt(x);
     const double rest = std::fma(-root, root, x);
-    return round_to_f32<R>(detail::to_odd(root, root > 0.0 && root < HUGE_VAL && rest != 0.0,
-                                          rest > 0.0));
+    return round_to_f32<R>(
+        detail::to_odd(root, root > 0.0 && root < HUGE_VAL && rest != 0.0, rest > 0.0));
 }
 template <Rounding R = Rounding::rn>
 inline float rcp(float a) {

@@ -46,8 +46,8 @@ static_assert(kFormats.size() == static_cast<std::size_t>(Format::b1) + 1);
 // tf32 codes sit in the upper bits of an f32.
 constexpr int unused_low_bits(Format format) { return format == Format::tf32 ? 13 : 0; }
 
-// Should a magnitude that lies between two neighbours move to the larger one? `fraction` is the part
-// cut off in units of 2^-64 of the gap; `sticky`: there is more below it.
+// Should a magnitude that lies between two neighbours move to the larger one? `fraction` is the
+// part cut off in units of 2^-64 of the gap; `sticky`: there is more below it.
 bool rounds_away(Rounding rounding, bool negative, bool odd, std::uint64_t fraction, bool sticky) {
     constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
     switch (rounding) {
@@ -106,10 +106,9 @@ std::uint64_t encode_integer(const FormatInfo& format, double value, Rounding ro
     double rounded = value;
     if (std::fabs(value) < 0x1p53) {
         const Parts parts = split_double(value);
-        const auto magnitude =
-            parts.exponent >= 0 ? parts.significand << parts.exponent
-                                : shift_right(parts.significand, -parts.exponent, rounding,
-                                              parts.negative);
+        const auto magnitude = parts.exponent >= 0 ? parts.significand << parts.exponent
+                                                   : shift_right(parts.significand, -parts.exponent,
+                                                                 rounding, parts.negative);
         rounded = parts.negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
     }
     rounded = std::fmin(std::fmax(rounded, low), format.max_finite);
@@ -133,7 +132,8 @@ std::uint64_t encode_ue8m0(double value, EncodeOptions options) {
 }
 
 std::uint64_t max_code(const FormatInfo& format) {
-    const std::uint64_t all = (std::uint64_t{1} << (format.exponent_bits + format.mantissa_bits)) - 1;
+    const std::uint64_t all =
+        (std::uint64_t{1} << (format.exponent_bits + format.mantissa_bits)) - 1;
     if (format.has_infinity) return all - (std::uint64_t{1} << format.mantissa_bits);
     return format.has_nan ? all - 1 : all;
 }
@@ -150,9 +150,9 @@ std::uint64_t round_magnitude(const FormatInfo& format, const Parts& parts, Roun
     const int exponent = std::max(parts.exponent + 52, min_exponent);
     if (exponent + format.bias >= (1 << format.exponent_bits)) return max_code(format) + 1;
     const int shift = (exponent - format.mantissa_bits) - parts.exponent;
-    const std::uint64_t kept =
-        shift > 0 ? shift_right(parts.significand, shift, rounding, parts.negative)
-                  : parts.significand << -shift;
+    const std::uint64_t kept = shift > 0
+                                   ? shift_right(parts.significand, shift, rounding, parts.negative)
+                                   : parts.significand << -shift;
     // A carry out of the significand moves into the exponent field by itself.
     const std::uint64_t code =
         (static_cast<std::uint64_t>(exponent + format.bias - 1) << format.mantissa_bits) + kept;
@@ -161,18 +161,22 @@ std::uint64_t round_magnitude(const FormatInfo& format, const Parts& parts, Roun
 
 std::uint64_t encode_float(const FormatInfo& format, double value, EncodeOptions options) {
     const std::uint64_t max = max_code(format);
-    const std::uint64_t all = (std::uint64_t{1} << (format.exponent_bits + format.mantissa_bits)) - 1;
+    const std::uint64_t all =
+        (std::uint64_t{1} << (format.exponent_bits + format.mantissa_bits)) - 1;
     if (value != value) return format.has_nan ? all : max;
     const Parts parts = split_double(value);
     const bool infinite = std::fabs(value) == kInfinity;
     std::uint64_t code = infinite ? max + 1 : round_magnitude(format, parts, options.rounding);
     if (code > max) {
-        const bool to_infinity = infinite || overflows_to_infinity(options.rounding, parts.negative);
-        const bool clamp = options.saturate || !to_infinity || !(format.has_infinity || format.has_nan);
+        const bool to_infinity =
+            infinite || overflows_to_infinity(options.rounding, parts.negative);
+        const bool clamp =
+            options.saturate || !to_infinity || !(format.has_infinity || format.has_nan);
         code = clamp ? max : max + 1;  // max + 1: infinity, or e4m3's NaN
     }
     const bool sign = format.is_signed && parts.negative;
-    return code | (static_cast<std::uint64_t>(sign) << (format.exponent_bits + format.mantissa_bits));
+    return code |
+           (static_cast<std::uint64_t>(sign) << (format.exponent_bits + format.mantissa_bits));
 }
 
 double decode_float(const FormatInfo& format, std::uint64_t code) {
@@ -188,11 +192,12 @@ double decode_float(const FormatInfo& format, std::uint64_t code) {
                mantissa == (std::uint64_t{1} << format.mantissa_bits) - 1) {
         magnitude = kNan;
     } else if (field == 0) {
-        magnitude = std::ldexp(static_cast<double>(mantissa), 1 - format.bias - format.mantissa_bits);
+        magnitude =
+            std::ldexp(static_cast<double>(mantissa), 1 - format.bias - format.mantissa_bits);
     } else {
-        magnitude = std::ldexp(
-            static_cast<double>(mantissa | (std::uint64_t{1} << format.mantissa_bits)),
-            field - format.bias - format.mantissa_bits);
+        magnitude =
+            std::ldexp(static_cast<double>(mantissa | (std::uint64_t{1} << format.mantissa_bits)),
+                       field - format.bias - format.mantissa_bits);
     }
     return negative ? -magnitude : magnitude;
 }
@@ -226,7 +231,8 @@ std::uint64_t encode(Format format, double value, EncodeOptions options) {
     const FormatInfo& traits = info(format);
     if (format == Format::f64) {
         const bool clamp = options.saturate && std::fabs(value) == kInfinity;
-        return std::bit_cast<std::uint64_t>(clamp ? std::copysign(traits.max_finite, value) : value);
+        return std::bit_cast<std::uint64_t>(clamp ? std::copysign(traits.max_finite, value)
+                                                  : value);
     }
     if (format == Format::ue8m0) return encode_ue8m0(value, options);
     if (traits.exponent_bits == 0) {

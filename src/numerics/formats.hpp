@@ -12,10 +12,27 @@ enum class Rounding : std::uint8_t { rn, rz, rm, rp, rna };
 
 enum class Format : std::uint8_t {
     none,
-    f64, f32, tf32, f16, bf16,
-    e5m2, e4m3, e3m2, e2m3, e2m1,  // e4m3 is e4m3fn: no infinity, NaN 0x7f
-    ue8m0, ue4m3,                  // scales: ue8m0 is a power of two; ue4m3 is e4m3 without sign
-    s4, u4, s8, u8, s16, u16, s32, u32, b1,
+    f64,
+    f32,
+    tf32,
+    f16,
+    bf16,
+    e5m2,
+    e4m3,
+    e3m2,
+    e2m3,
+    e2m1,  // e4m3 is e4m3fn: no infinity, NaN 0x7f
+    ue8m0,
+    ue4m3,  // scales: ue8m0 is a power of two; ue4m3 is e4m3 without sign
+    s4,
+    u4,
+    s8,
+    u8,
+    s16,
+    u16,
+    s32,
+    u32,
+    b1,
 };
 
 struct FormatInfo {
@@ -39,13 +56,15 @@ double decode(Format format, std::uint64_t code);
 
 struct EncodeOptions {
     Rounding rounding = Rounding::rn;
-    bool saturate = false;  // .satfinite: overflow gives the largest finite value (also for infinity)
-    bool relu = false;      // .relu: a negative value gives +0; NaN stays NaN
+    bool saturate =
+        false;          // .satfinite: overflow gives the largest finite value (also for infinity)
+    bool relu = false;  // .relu: a negative value gives +0; NaN stays NaN
 };
 // The code of a value, rounded once. What a format cannot hold: a NaN gives the format's NaN code
 // (f16 0x7fff, bf16 0x7fff, tf32/f32 0x7fffffff, e4m3 and e5m2 0x7f, ue8m0 0xff), and in
-// formats without NaN the largest finite value, as cvt does; overflow without infinity saturates for fp6 and
-// fp4 and gives NaN for e4m3; ue8m0 and ue4m3 ignore the sign. Integers clamp, and NaN gives 0.
+// formats without NaN the largest finite value, as cvt does; overflow without infinity saturates
+// for fp6 and fp4 and gives NaN for e4m3; ue8m0 and ue4m3 ignore the sign. Integers clamp, and NaN
+// gives 0.
 std::uint64_t encode(Format format, double value, EncodeOptions options = {});
 
 }  // namespace ww::numerics

@@ -31,12 +31,14 @@ Operand unpack(Format format, std::uint64_t code) {
         return out;
     }
     if (format == Format::tf32) code >>= 13;
-    out.negative = traits.is_signed && ((code >> (traits.exponent_bits + traits.mantissa_bits)) & 1);
+    out.negative =
+        traits.is_signed && ((code >> (traits.exponent_bits + traits.mantissa_bits)) & 1);
     if (std::isinf(value)) {
         out.kind = Operand::Class::infinite;
         return out;
     }
-    const auto field = static_cast<int>(code >> traits.mantissa_bits) & ((1 << traits.exponent_bits) - 1);
+    const auto field =
+        static_cast<int>(code >> traits.mantissa_bits) & ((1 << traits.exponent_bits) - 1);
     const auto mantissa =
         static_cast<std::int64_t>(code & ((std::uint64_t{1} << traits.mantissa_bits) - 1));
     out.fraction_bits = traits.mantissa_bits;
@@ -130,8 +132,8 @@ std::uint64_t load_code(const Model& model, Format format, const void* row, int 
     return code;
 }
 
-std::uint32_t fused_chunk(const Model& model, const void* a_row, const void* b_row, int k0, int count,
-                          std::uint32_t c) {
+std::uint32_t fused_chunk(const Model& model, const void* a_row, const void* b_row, int k0,
+                          int count, std::uint32_t c) {
     FusedSum sum(model);
     sum.add_value(unpack(model.accumulator, c));
     for (int k = k0; k < k0 + count; ++k) {
@@ -142,8 +144,8 @@ std::uint32_t fused_chunk(const Model& model, const void* a_row, const void* b_r
 }
 
 std::uint32_t scaled_chunk(const Model& model, const void* a_row, const void* b_row,
-                           const std::uint8_t* scale_a, const std::uint8_t* scale_b, int k0, int count,
-                           std::uint32_t c) {
+                           const std::uint8_t* scale_a, const std::uint8_t* scale_b, int k0,
+                           int count, std::uint32_t c) {
     FusedSum sum(model);
     sum.add_value(unpack(model.accumulator, c));
     for (int k = k0; k < k0 + count; ++k) {
@@ -151,14 +153,15 @@ std::uint32_t scaled_chunk(const Model& model, const void* a_row, const void* b_
         const Operand sb = unpack(model.scale, scale_b[k / model.scale_block]);
         if (sa.kind != Operand::Class::finite || sb.kind != Operand::Class::finite) sum.add_nan();
         sum.add_term(unpack(model.a, load_code(model, model.a, a_row, k)),
-                     unpack(model.b, load_code(model, model.b, b_row, k)), sa.exponent + sb.exponent);
+                     unpack(model.b, load_code(model, model.b, b_row, k)),
+                     sa.exponent + sb.exponent);
     }
     return sum.result();
 }
 
 std::uint32_t grouped_chunk(const Model& model, const void* a_row, const void* b_row,
-                            const std::uint8_t* scale_a, const std::uint8_t* scale_b, int k0, int count,
-                            std::uint32_t c) {
+                            const std::uint8_t* scale_a, const std::uint8_t* scale_b, int k0,
+                            int count, std::uint32_t c) {
     constexpr int kGroup = 16;
     FusedSum sum(model);
     sum.add_value(unpack(model.accumulator, c));

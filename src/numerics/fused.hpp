@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The truncated fused sum for one output, written as the rule reads. The fast kernels fall back on it for
-// NaN, infinities and tiny sums, so it is the only place that knows those cases. Internal to numerics.
+// The truncated fused sum for one output, written as the rule reads. The fast kernels fall back on
+// it for NaN, infinities and tiny sums, so it is the only place that knows those cases. Internal to
+// numerics.
 #pragma once
 #include <cstdint>
 
@@ -10,7 +11,8 @@ namespace ww::numerics::detail {
 
 constexpr int kZeroExponent = -126;  // of a term that is zero
 
-// A number as the multiplier sees it: significand not normalised, subnormals keep the least exponent.
+// A number as the multiplier sees it: significand not normalised, subnormals keep the least
+// exponent.
 struct Operand {
     enum class Class : std::uint8_t { finite, infinite, nan } kind = Class::finite;
     bool negative = false;
@@ -51,17 +53,17 @@ std::uint32_t cut_to_f32(std::int64_t sum, int exponent, int fraction_bits);
 // Element i of a row in the layout of MmaOperands.
 std::uint64_t load_code(const Model& model, Format format, const void* row, int index);
 // d(i, j) of one sum over k0 <= k < k0 + model.chunk; accumulator codes in and out.
-std::uint32_t fused_chunk(const Model& model, const void* a_row, const void* b_row, int k0, int count,
-                          std::uint32_t c);
+std::uint32_t fused_chunk(const Model& model, const void* a_row, const void* b_row, int k0,
+                          int count, std::uint32_t c);
 std::uint32_t scaled_chunk(const Model& model, const void* a_row, const void* b_row,
-                           const std::uint8_t* scale_a, const std::uint8_t* scale_b, int k0, int count,
-                           std::uint32_t c);
+                           const std::uint8_t* scale_a, const std::uint8_t* scale_b, int k0,
+                           int count, std::uint32_t c);
 std::uint32_t grouped_chunk(const Model& model, const void* a_row, const void* b_row,
-                            const std::uint8_t* scale_a, const std::uint8_t* scale_b, int k0, int count,
-                            std::uint32_t c);
+                            const std::uint8_t* scale_a, const std::uint8_t* scale_b, int k0,
+                            int count, std::uint32_t c);
 
-// fp8_as_f16: the same numbers as f16 codes, reordered so that the k of the first sum come first; and the
-// fused model that sums each half.
+// fp8_as_f16: the same numbers as f16 codes, reordered so that the k of the first sum come first;
+// and the fused model that sums each half.
 void reorder_as_f16(Format format, const std::uint8_t* row, int k, std::uint16_t* out);
 Model half_model(const Model& model, int k);
 // c + s with one rounding to nearest, in the accumulator's format.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused sums eight outputs at a time. Products are exact in f32, so a term is
-// trunc(a * b * 2^(F - largest)) = cvttps(mul(mul(a, b), scale)); exponents run beside them as 16-bit
-// integers, two rows a register. Outputs with NaN, infinity or a tiny or huge sum go to the scalar rule.
+// trunc(a * b * 2^(F - largest)) = cvttps(mul(mul(a, b), scale)); exponents run beside them as
+// 16-bit integers, two rows a register. Outputs with NaN, infinity or a tiny or huge sum go to the
+// scalar rule.
 #include <algorithm>
-#include <array>
 
 #include "numerics/fused.hpp"
 #include "numerics/simd.hpp"
@@ -13,38 +13,34 @@ namespace {
 
 // Below kLeast a product may have lost bits to f32's underflow, above kMost it may overflow.
 constexpr int kLeast = -100, kMost = 125;
-constexpr int kSegment = 16;  // terms whose sum fits 32 bits: 16 * 4 * 2^25 > sum
+constexpr int kSegment = 16;  // terms whose sum fits 32 bits: less than 16 * 4 * 2^25
+constexpr int kRows = 4;      // of one tile, which is eight columns wide
 
 struct Planes {
-    std::vector<float> a_values;             // [row][k]
-    std::vector<std::int32_t> a_exponents;   // [row pair][k]: two 16-bit exponents
-    std::vector<std::uint8_t> a_special;     // [row]: has NaN or infinity
-    std::vector<float> b_values;             // [column block][k][8]
-    std::vector<std::int32_t> b_exponents;   // [column block][k][8]: the exponent twice
-    std::vector<std::uint8_t> b_special;     // [column block]: one bit a column
+    std::vector<float> a_values;            // [row][k]
+    std::vector<std::int32_t> a_exponents;  // [row pair][k]: two 16-bit exponents
+    std::vector<std::uint8_t> a_special;    // [row]: has NaN or infinity
+    std::vector<float> b_values;            // [column block][k][8]
+    std::vector<std::int32_t> b_exponents;  // [column block][k][8]: the exponent twice
+    std::vector<std::uint8_t> b_special;    // [column block]: one bit a column
 };
 
-using Table = std::array<float, 256>;
-
-Table make_table(Format format) {
-    Table table;
-    for (unsigned code = 0; code < table.size(); ++code) {
-        table[code] = static_cast<float>(decode(format, code));
-    }
-    return table;
-}
-
-const Table& value_table(Format format) {
-    static const Table e4m3 = make_table(Format::e4m3), e5m2 = make_table(Format::e5m2),
-                       e3m2 = make_table(Format::e3m2), e2m3 = make_table(Format::e2m3),
-                       e2m1 = make_table(Format::e2m1);
-    switch (format) {
-        case Format::e4m3: return e4m3;
-        case Format::e5m2: return e5m2;
-        case Format::e3m2: return e3m2;
-        case Format::e2m3: return e2m3;
-        default: return e2m1;
-    }
+// fp8, fp6 and fp4 are f16 with fewer bits: moved into place, their values are f16's times a power
+// of two.
+__m256 decode_narrow(Format format, __m128i codes) {
+    const FormatInfo& traits = info(format);
+    const __m128i words = _mm_cvtepu8_epi16(codes);
+    const __m128i sign_mask = _mm_set1_epi16(static_cast<short>(1 << (traits.bits - 1)));
+    const __m128i sign = _mm_and_si128(words, sign_mask);
+    const __m128i size = _mm_and_si128(words, _mm_sub_epi16(sign_mask, _mm_set1_epi16(1)));
+    const __m128i half =
+        _mm_or_si128(_mm_sll_epi16(sign, _mm_cvtsi32_si128(16 - traits.bits)),
+                     _mm_sll_epi16(size, _mm_cvtsi32_si128(10 - traits.mantissa_bits)));
+    const __m256 factor = power_of_two(_mm256_set1_epi32(15 - traits.bias));
+    const __m256 values = _mm256_mul_ps(_mm256_cvtph_ps(half), factor);
+    if (format != Format::e4m3) return values;
+    const __m256i nan = _mm256_cvtepi16_epi32(_mm_cmpeq_epi16(size, _mm_set1_epi16(0x7f)));
+    return _mm256_or_ps(values, _mm256_castsi256_ps(nan));
 }
 
 // Eight codes to f32 values, or fewer: the rest are zeros.
@@ -66,11 +62,8 @@ __m256 decode8(Format format, const void* codes, int count) {
             return _mm256_castsi256_ps(
                 _mm256_and_si256(_mm256_loadu_si256(static_cast<const __m256i*>(codes)),
                                  _mm256_set1_epi32(static_cast<int>(0xffffe000u))));
-        default: {
-            const __m256i index =
-                _mm256_cvtepu8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(codes)));
-            return _mm256_i32gather_ps(value_table(format).data(), index, 4);
-        }
+        default:
+            return decode_narrow(format, _mm_loadl_epi64(static_cast<const __m128i*>(codes)));
     }
 }
 
@@ -98,29 +91,33 @@ __m256i two_halves(__m256i low, __m256i high) {
 }
 
 void decode_a(Planes& planes, const Model& model, const void* a, int m, int k, int padded_k) {
-    const int rows = (m + 1) & ~1, least = least_exponent(model.a), size = code_bytes(model.a);
+    const int rows = (m + kRows - 1) / kRows * kRows, least = least_exponent(model.a),
+              size = code_bytes(model.a);
     float* values = grow(planes.a_values, static_cast<std::size_t>(rows) * padded_k);
-    std::int32_t* exponents = grow(planes.a_exponents, static_cast<std::size_t>(rows) / 2 * padded_k);
+    std::int32_t* exponents =
+        grow(planes.a_exponents, static_cast<std::size_t>(rows) / 2 * padded_k);
     std::uint8_t* special = grow(planes.a_special, rows);
     const auto* codes = static_cast<const std::uint8_t*>(a);
     for (int row = 0; row < rows; row += 2) {
-        const bool second = row + 1 < m;
+        const bool first = row < m, second = row + 1 < m;
         int low_special = 0, high_special = 0;
         for (int at = 0; at < k; at += kLanes) {
             const auto* source = codes + (static_cast<std::size_t>(row) * k + at) * size;
             const int count = std::min(kLanes, k - at);
-            const Split low = split(decode8(model.a, source, count), least);
-            const Split high = split(
-                second ? decode8(model.a, source + static_cast<std::size_t>(k) * size, count)
-                       : _mm256_setzero_ps(),
-                least);
+            const Split low =
+                split(first ? decode8(model.a, source, count) : _mm256_setzero_ps(), least);
+            const Split high =
+                split(second ? decode8(model.a, source + static_cast<std::size_t>(k) * size, count)
+                             : _mm256_setzero_ps(),
+                      least);
             low_special |= low.special;
             high_special |= high.special;
             _mm256_storeu_ps(values + static_cast<std::size_t>(row) * padded_k + at, low.values);
-            _mm256_storeu_ps(values + static_cast<std::size_t>(row + 1) * padded_k + at, high.values);
-            _mm256_storeu_si256(
-                reinterpret_cast<__m256i*>(exponents + static_cast<std::size_t>(row) / 2 * padded_k + at),
-                two_halves(low.exponents, high.exponents));
+            _mm256_storeu_ps(values + static_cast<std::size_t>(row + 1) * padded_k + at,
+                             high.values);
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(
+                                    exponents + static_cast<std::size_t>(row) / 2 * padded_k + at),
+                                two_halves(low.exponents, high.exponents));
         }
         special[row] = low_special != 0;
         special[row + 1] = high_special != 0;
@@ -158,98 +155,146 @@ void decode_b(Planes& planes, const Model& model, const void* b, int n, int k, i
     }
 }
 
-// One pass over k0 <= k < k0 + count for a pair of rows and a block of columns.
+// One pass over k0 <= k < k0 + count for kRows rows and eight columns.
 struct Tile {
     const Model& model;
-    const float* a;                // first row; the second is a_stride later
-    std::ptrdiff_t a_stride;
-    const std::int32_t* a_exponents;
+    const float* a;                   // kRows rows
+    const std::int32_t* a_exponents;  // kRows / 2 rows
+    std::ptrdiff_t a_stride;          // between rows of both
     const float* b;
     const std::int32_t* b_exponents;
     int count;
+    __m256 c[kRows];
+    __m256i scale[kRows];  // exponents of the block scales, or zeros
+    __m256 result[kRows];
+    int redo[kRows];  // lanes that the scalar rule must compute
 };
 
-struct Finished {
-    __m256 result;
-    int redo;  // lanes that the scalar rule must compute
+// What the conversion of a sum needs.
+struct Window {
+    __m256i largest;    // exponent
+    __m256 up, down;    // 2^(F - largest) and its inverse
+    __m256 product_up;  // the same for products, which are not yet scaled
+    __m256i redo;
 };
 
-inline Finished finish(const Model& model, __m256d low, __m256d high, __m256 c, __m256i largest,
-                       __m256i redo) {
+inline Window window(const Model& model, __m256i products, __m256i scale, __m256 c) {
+    const int least = least_exponent(model.accumulator);
+    __m256i largest =
+        _mm256_max_epi32(_mm256_add_epi32(products, scale), accumulator_exponents(c, least));
+    const __m256i nothing = _mm256_cmpgt_epi32(_mm256_set1_epi32(kNothing), largest);
+    largest = _mm256_andnot_si256(nothing, largest);
     const __m256i exponent = _mm256_sub_epi32(_mm256_set1_epi32(model.fraction_bits), largest);
-    const __m256 up = power_of_two(exponent);
-    const __m256 down = power_of_two(_mm256_sub_epi32(_mm256_setzero_si256(), exponent));
-    const auto half = [&](__m256d sum, __m128 c_half, __m128 up_half, __m128 down_half) {
-        const __m256d c_term =
-            truncate(_mm256_mul_pd(_mm256_cvtps_pd(c_half), _mm256_cvtps_pd(up_half)));
-        const __m256d exact =
-            _mm256_mul_pd(_mm256_add_pd(sum, c_term), _mm256_cvtps_pd(down_half));
-        return cut_results(exact, keep_mask(model), model.accumulator == Format::f16);
+    Window out;
+    out.largest = largest;
+    out.redo = _mm256_or_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(kLeast), largest),
+                               _mm256_cmpgt_epi32(largest, _mm256_set1_epi32(kMost)));
+    out.up = power_of_two(exponent);
+    out.down = power_of_two(_mm256_sub_epi32(_mm256_setzero_si256(), exponent));
+    out.product_up = out.up;
+    if (model.scheme == Scheme::scaled_fused) {
+        const __m256i shift = _mm256_add_epi32(exponent, scale);
+        out.product_up = power_of_two(_mm256_min_epi32(
+            _mm256_max_epi32(shift, _mm256_set1_epi32(-126)), _mm256_set1_epi32(127)));
+    }
+    return out;
+}
+
+// The sum fits 32 bits, or the lane is given back: c is below 2^26 here, so only sums next to the
+// limit are.
+inline void finish_narrow(Tile& t, int row, const Window& w, __m256i products) {
+    const __m256i c = _mm256_cvttps_epi32(_mm256_mul_ps(t.c[row], w.up));
+    const __m256i sum = _mm256_add_epi32(products, c);
+    const __m256i wrapped =
+        _mm256_and_si256(_mm256_xor_si256(products, sum), _mm256_xor_si256(c, sum));
+    const __m256i size = _mm256_abs_epi32(sum);
+    // cvtepi32 rounds up to 2^31 from here on, which does not come back.
+    const __m256i near_limit = _mm256_cmpgt_epi32(size, _mm256_set1_epi32(0x7fffff7f));
+    const __m256i nearest = _mm256_castps_si256(_mm256_cvtepi32_ps(size));
+    const __m256i back = _mm256_cvttps_epi32(_mm256_castsi256_ps(nearest));
+    // Adding the comparison's -1 steps down where rounding went up.
+    __m256i cut = _mm256_add_epi32(nearest, _mm256_cmpgt_epi32(back, size));
+    if (t.model.accumulator == Format::f16) {
+        const __m256i exactly = _mm256_cmpeq_epi32(back, size);
+        cut = _mm256_or_si256(cut, _mm256_andnot_si256(exactly, _mm256_set1_epi32(1)));
+    } else {
+        cut = _mm256_and_si256(cut, _mm256_set1_epi32(-(1 << (23 - t.model.output_fraction_bits))));
+    }
+    const __m256 sign = _mm256_and_ps(_mm256_castsi256_ps(sum), _mm256_set1_ps(-0.0f));
+    t.result[row] = _mm256_mul_ps(_mm256_or_ps(_mm256_castsi256_ps(cut), sign), w.down);
+    t.redo[row] = _mm256_movemask_ps(
+        _mm256_castsi256_ps(_mm256_or_si256(w.redo, _mm256_or_si256(wrapped, near_limit))));
+}
+
+// Any sum, in f64.
+inline void finish_wide(Tile& t, int row, const Window& w, __m256d low, __m256d high) {
+    const auto half = [&](__m256d sum, __m128 c, __m128 up, __m128 down) {
+        const __m256d c_term = truncate(_mm256_mul_pd(_mm256_cvtps_pd(c), _mm256_cvtps_pd(up)));
+        const __m256d exact = _mm256_mul_pd(_mm256_add_pd(sum, c_term), _mm256_cvtps_pd(down));
+        return cut_results(exact, keep_mask(t.model), t.model.accumulator == Format::f16);
     };
-    const __m128 result_low = half(low, low_half(c), low_half(up), low_half(down));
-    const __m128 result_high = half(high, high_half(c), high_half(up), high_half(down));
-    return {_mm256_insertf128_ps(_mm256_castps128_ps256(result_low), result_high, 1),
-            _mm256_movemask_ps(_mm256_castsi256_ps(redo))};
+    const __m128 result_low = half(low, low_half(t.c[row]), low_half(w.up), low_half(w.down));
+    const __m128 result_high = half(high, high_half(t.c[row]), high_half(w.up), high_half(w.down));
+    t.result[row] = _mm256_set_m128(result_high, result_low);
+    t.redo[row] = _mm256_movemask_ps(_mm256_castsi256_ps(w.redo));
+}
+
+// Largest exponents of the products, of the rows 2 * pair and 2 * pair + 1.
+template <int kCount>
+inline __m256i largest_products(const Tile& t, int pair) {
+    const int count = kCount ? kCount : t.count;
+    const std::int32_t* a = t.a_exponents + pair * t.a_stride;
+    __m256i top = _mm256_set1_epi16(2 * kNoExponent);
+    for (int k = 0; k < count; ++k) {
+        const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(
+            t.b_exponents + static_cast<std::ptrdiff_t>(k) * kLanes));
+        top = _mm256_max_epi16(top, _mm256_add_epi16(_mm256_set1_epi32(a[k]), b));
+    }
+    return top;
+}
+
+inline void add_terms(const Tile& t, int first, int last, const Window (&w)[kRows],
+                      __m256i (&sum)[kRows]) {
+    for (int k = first; k < last; ++k) {
+        const __m256 b = _mm256_loadu_ps(t.b + static_cast<std::ptrdiff_t>(k) * kLanes);
+        for (int row = 0; row < kRows; ++row) {
+            const __m256 product =
+                _mm256_mul_ps(_mm256_broadcast_ss(t.a + row * t.a_stride + k), b);
+            sum[row] = _mm256_add_epi32(
+                sum[row], _mm256_cvttps_epi32(_mm256_mul_ps(product, w[row].product_up)));
+        }
+    }
 }
 
 // kCount: a trip count known to the compiler, or 0.
 template <int kCount>
-void tile(const Tile& t, const __m256 (&c)[2], const __m256i (&scale)[2], Finished (&out)[2]) {
+void run_tile(Tile& t) {
     const int count = kCount ? kCount : t.count;
-    __m256i top = _mm256_set1_epi16(2 * kNoExponent);
-    for (int k = 0; k < count; ++k) {
-        const __m256i eb = _mm256_loadu_si256(
-            reinterpret_cast<const __m256i*>(t.b_exponents + static_cast<std::ptrdiff_t>(k) * kLanes));
-        top = _mm256_max_epi16(top, _mm256_add_epi16(_mm256_set1_epi32(t.a_exponents[k]), eb));
+    Window w[kRows];
+    for (int pair = 0; pair < kRows / 2; ++pair) {
+        const __m256i top = largest_products<kCount>(t, pair);
+        const int row = 2 * pair;
+        w[row] = window(t.model, _mm256_srai_epi32(_mm256_slli_epi32(top, 16), 16), t.scale[row],
+                        t.c[row]);
+        w[row + 1] = window(t.model, _mm256_srai_epi32(top, 16), t.scale[row + 1], t.c[row + 1]);
     }
-    const int least = least_exponent(t.model.accumulator);
-    __m256i products[2] = {_mm256_srai_epi32(_mm256_slli_epi32(top, 16), 16),
-                           _mm256_srai_epi32(top, 16)};
-    __m256i largest[2], redo[2];
-    __m256 up[2];
-    for (int row = 0; row < 2; ++row) {
-        __m256i e = _mm256_max_epi32(_mm256_add_epi32(products[row], scale[row]),
-                                     accumulator_exponents(c[row], least));
-        const __m256i nothing = _mm256_cmpgt_epi32(_mm256_set1_epi32(kNothing), e);
-        e = _mm256_andnot_si256(nothing, e);
-        redo[row] = _mm256_or_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(kLeast), e),
-                                    _mm256_cmpgt_epi32(e, _mm256_set1_epi32(kMost)));
-        largest[row] = e;
-        const __m256i shift = _mm256_add_epi32(
-            _mm256_sub_epi32(_mm256_set1_epi32(t.model.fraction_bits), e), scale[row]);
-        up[row] = power_of_two(_mm256_min_epi32(_mm256_max_epi32(shift, _mm256_set1_epi32(-126)),
-                                                _mm256_set1_epi32(127)));
+    const bool narrow = count <= kSegment || t.model.fraction_bits <= 23;
+    if (narrow) {
+        __m256i sum[kRows] = {};
+        add_terms(t, 0, count, w, sum);
+        for (int row = 0; row < kRows; ++row) finish_narrow(t, row, w[row], sum[row]);
+        return;
     }
-    __m256d low[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
-    __m256d high[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
+    __m256d low[kRows] = {}, high[kRows] = {};
     for (int first = 0; first < count; first += kSegment) {
-        const int last = kCount ? std::min(kCount, first + kSegment) : std::min(count, first + kSegment);
-        __m256i sum[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-        for (int k = first; k < last; ++k) {
-            const __m256 b = _mm256_loadu_ps(t.b + static_cast<std::ptrdiff_t>(k) * kLanes);
-            for (int row = 0; row < 2; ++row) {
-                const __m256 product = _mm256_mul_ps(_mm256_broadcast_ss(t.a + row * t.a_stride + k), b);
-                sum[row] = _mm256_add_epi32(sum[row],
-                                            _mm256_cvttps_epi32(_mm256_mul_ps(product, up[row])));
-            }
-        }
-        for (int row = 0; row < 2; ++row) {
+        __m256i sum[kRows] = {};
+        add_terms(t, first, std::min(count, first + kSegment), w, sum);
+        for (int row = 0; row < kRows; ++row) {
             low[row] = _mm256_add_pd(low[row], _mm256_cvtepi32_pd(low_half(sum[row])));
             high[row] = _mm256_add_pd(high[row], _mm256_cvtepi32_pd(high_half(sum[row])));
         }
     }
-    for (int row = 0; row < 2; ++row) {
-        out[row] = finish(t.model, low[row], high[row], c[row], largest[row], redo[row]);
-    }
-}
-
-void run_tile(const Tile& t, const __m256 (&c)[2], const __m256i (&scale)[2], Finished (&out)[2]) {
-    switch (t.count) {
-        case 8: return tile<8>(t, c, scale, out);
-        case 16: return tile<16>(t, c, scale, out);
-        case 32: return tile<32>(t, c, scale, out);
-        default: return tile<0>(t, c, scale, out);
-    }
+    for (int row = 0; row < kRows; ++row) finish_wide(t, row, w[row], low[row], high[row]);
 }
 
 // The exponent of a ue8m0 scale; a NaN is dealt with by the caller.
@@ -268,9 +313,11 @@ struct Job {
 std::uint32_t redo_one(const Job& job, int row, int column, std::uint32_t c) {
     const auto* a = static_cast<const std::uint8_t*>(job.operands.a) +
                     static_cast<std::size_t>(row) * row_bytes(job.model, job.model.a, job.shape.k);
-    const auto* b = static_cast<const std::uint8_t*>(job.operands.b) +
-                    static_cast<std::size_t>(column) * row_bytes(job.model, job.model.b, job.shape.k);
-    if (job.model.scheme == Scheme::fused) return fused_chunk(job.model, a, b, job.k0, job.count, c);
+    const auto* b =
+        static_cast<const std::uint8_t*>(job.operands.b) +
+        static_cast<std::size_t>(column) * row_bytes(job.model, job.model.b, job.shape.k);
+    if (job.model.scheme == Scheme::fused)
+        return fused_chunk(job.model, a, b, job.k0, job.count, c);
     const std::ptrdiff_t scales = job.shape.k / job.model.scale_block;
     return scaled_chunk(job.model, a, b, job.operands.scale_a + row * scales,
                         job.operands.scale_b + column * scales, job.k0, job.count, c);
@@ -291,42 +338,71 @@ __m256i block_scales(const Job& job, int row, int block, int& nan) {
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(sums));
 }
 
+// Lanes in `redo` by the scalar rule; c is read before d is written, which may be the same memory.
+void redo_lanes(const Job& job, int row, int block, int redo, int columns, __m256 result) {
+    const std::size_t index = static_cast<std::size_t>(row) * job.shape.n + block * kLanes;
+    std::uint32_t codes[kLanes] = {};
+    for (int lane = 0; lane < columns; ++lane) {
+        if (!(redo >> lane & 1)) continue;
+        codes[lane] = redo_one(job, row, block * kLanes + lane,
+                               load_accumulator(job.model, job.operands.c, index + lane));
+    }
+    store_results(job.model, job.operands.d, index, columns, result);
+    for (int lane = 0; lane < columns; ++lane) {
+        if (redo >> lane & 1)
+            store_accumulator(job.model, job.operands.d, index + lane, codes[lane]);
+    }
+}
+
+// Rows row .. row + kRows - 1 and the columns of one block.
 void run_block(const Job& job, int row, int block) {
     const Model& model = job.model;
+    const Planes& planes = job.planes;
     const std::size_t plane = static_cast<std::size_t>(job.padded_k) * kLanes;
     const std::size_t b_at = block * plane + static_cast<std::size_t>(job.k0) * kLanes;
-    const Tile t{model,
-                 job.planes.a_values.data() + static_cast<std::size_t>(row) * job.padded_k + job.k0,
-                 job.padded_k,
-                 job.planes.a_exponents.data() + static_cast<std::size_t>(row) / 2 * job.padded_k + job.k0,
-                 job.planes.b_values.data() + b_at,
-                 job.planes.b_exponents.data() + b_at,
-                 job.count};
+    const std::size_t a_at = static_cast<std::size_t>(row) * job.padded_k + job.k0;
+    const std::size_t pair_at = static_cast<std::size_t>(row) / 2 * job.padded_k + job.k0;
     const int columns = std::min(kLanes, job.shape.n - block * kLanes);
-    const int rows = std::min(2, job.shape.m - row);
+    const int rows = std::min(kRows, job.shape.m - row);
     const std::size_t first = static_cast<std::size_t>(row) * job.shape.n + block * kLanes;
-    __m256 c[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
-    __m256i scale[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-    int redo[2] = {};
+    Tile t{model,
+           planes.a_values.data() + a_at,
+           planes.a_exponents.data() + pair_at,
+           job.padded_k,
+           planes.b_values.data() + b_at,
+           planes.b_exponents.data() + b_at,
+           job.count,
+           {},
+           {},
+           {},
+           {}};
+    int redo[kRows] = {};
     for (int i = 0; i < rows; ++i) {
-        c[i] = load_accumulators(model, job.operands.c, first + i * job.shape.n, columns);
-        redo[i] = job.planes.a_special[row + i] ? 255 : job.planes.b_special[block];
-        if (model.scheme == Scheme::scaled_fused) scale[i] = block_scales(job, row + i, block, redo[i]);
+        t.c[i] = load_accumulators(model, job.operands.c, first + i * job.shape.n, columns);
+        redo[i] = planes.a_special[row + i] ? 255 : planes.b_special[block];
+        if (model.scheme == Scheme::scaled_fused)
+            t.scale[i] = block_scales(job, row + i, block, redo[i]);
     }
-    Finished out[2];
-    run_tile(t, c, scale, out);
+    switch (job.count) {
+        case 8:
+            run_tile<8>(t);
+            break;
+        case 16:
+            run_tile<16>(t);
+            break;
+        case 32:
+            run_tile<32>(t);
+            break;
+        default:
+            run_tile<0>(t);
+            break;
+    }
     for (int i = 0; i < rows; ++i) {
-        const std::size_t index = first + i * job.shape.n;
-        const int lanes = (redo[i] | out[i].redo) & ((1 << columns) - 1);
-        std::uint32_t codes[kLanes] = {};
-        for (int lane = 0; lanes >> lane; ++lane) {
-            if (!(lanes >> lane & 1)) continue;
-            codes[lane] = redo_one(job, row + i, block * kLanes + lane,
-                                   load_accumulator(model, job.operands.c, index + lane));
-        }
-        store_results(model, job.operands.d, index, columns, out[i].result);
-        for (int lane = 0; lanes >> lane; ++lane) {
-            if (lanes >> lane & 1) store_accumulator(model, job.operands.d, index + lane, codes[lane]);
+        const int lanes = (redo[i] | t.redo[i]) & ((1 << columns) - 1);
+        if (lanes != 0) {
+            redo_lanes(job, row + i, block, lanes, columns, t.result[i]);
+        } else {
+            store_results(model, job.operands.d, first + i * job.shape.n, columns, t.result[i]);
         }
     }
 }
@@ -343,9 +419,10 @@ void fused_fast(const Model& model, Shape shape, const MmaOperands& operands) {
     decode_b(planes, model, operands.b, shape.n, shape.k, padded_k);
     MmaOperands step = operands;
     for (int k0 = 0; k0 < shape.k; k0 += model.chunk) {
-        const Job job{model, shape, step, planes, padded_k, k0, std::min(model.chunk, shape.k - k0)};
+        const Job job{
+            model, shape, step, planes, padded_k, k0, std::min(model.chunk, shape.k - k0)};
         for (int block = 0; block * kLanes < shape.n; ++block) {
-            for (int row = 0; row < shape.m; row += 2) run_block(job, row, block);
+            for (int row = 0; row < shape.m; row += kRows) run_block(job, row, block);
         }
         step.c = step.d;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mxf4 and mxf4nvf4: sums of 16 e2m1 products are small exact integers (vpmaddubsw), so only the four scaled
-// groups and c go through the truncated sum, in f64, eight outputs at a time.
+// mxf4 and mxf4nvf4: sums of 16 e2m1 products are small exact integers (vpmaddubsw), so only the
+// four scaled groups and c go through the truncated sum, in f64, eight outputs at a time.
 #include <algorithm>
 
 #include "numerics/fused.hpp"
@@ -55,7 +55,8 @@ Scale split_scale(Format format, std::uint8_t code) {
             (code & 127) == 127};
 }
 
-void decode_a(Planes& planes, const Model& model, Shape shape, const MmaOperands& operands, int stride) {
+void decode_a(Planes& planes, const Model& model, Shape shape, const MmaOperands& operands,
+              int stride) {
     const int groups = shape.k / kGroup, scales = shape.k / model.scale_block;
     std::uint8_t* values = grow(planes.a, static_cast<std::size_t>(shape.m) * stride);
     float* significands = grow(planes.a_significands, static_cast<std::size_t>(shape.m) * groups);
@@ -96,9 +97,9 @@ void decode_b_scales(Planes& planes, const Model& model, Shape shape, const MmaO
             for (int group = 0; group < groups; ++group) {
                 Scale scale{0.0f, 0, false};
                 if (column < shape.n) {
-                    scale = split_scale(
-                        model.scale, operands.scale_b[static_cast<std::size_t>(column) * scales +
-                                                      group * kGroup / model.scale_block]);
+                    scale = split_scale(model.scale,
+                                        operands.scale_b[static_cast<std::size_t>(column) * scales +
+                                                         group * kGroup / model.scale_block]);
                 }
                 const std::size_t at =
                     (static_cast<std::size_t>(block) * groups + group) * kLanes + lane;
@@ -125,8 +126,9 @@ void decode_b(Planes& planes, Shape shape, const MmaOperands& operands, int stri
                 const int column = block * kLanes + lane;
                 lines[lane] = _mm256_castsi256_ps(
                     column < shape.n
-                        ? decode_up_to_32(codes + (static_cast<std::size_t>(column) * shape.k + k) / 2,
-                                          shape.k - k)
+                        ? decode_up_to_32(
+                              codes + (static_cast<std::size_t>(column) * shape.k + k) / 2,
+                              shape.k - k)
                         : _mm256_setzero_si256());
             }
             transpose8(lines);
@@ -142,7 +144,8 @@ void decode_b(Planes& planes, Shape shape, const MmaOperands& operands, int stri
                 sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(offset, b));
             }
             _mm256_storeu_si256(
-                reinterpret_cast<__m256i*>(sums + (static_cast<std::size_t>(block) * groups + group) * kLanes),
+                reinterpret_cast<__m256i*>(
+                    sums + (static_cast<std::size_t>(block) * groups + group) * kLanes),
                 _mm256_madd_epi16(sum, ones));
         }
     }
@@ -154,7 +157,8 @@ inline __m256i group_sum(const std::uint8_t* a, const std::int32_t* b, const std
     for (int quad = 0; quad < kQuads; ++quad) {
         std::int32_t four;
         std::memcpy(&four, a + quad * 4, sizeof four);
-        const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + quad * kLanes));
+        const __m256i bytes =
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + quad * kLanes));
         sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(_mm256_set1_epi32(four), bytes));
     }
     return _mm256_sub_epi32(_mm256_madd_epi16(sum, _mm256_set1_epi16(1)),
@@ -162,8 +166,8 @@ inline __m256i group_sum(const std::uint8_t* a, const std::int32_t* b, const std
 }
 
 struct Groups {
-    __m256 products[kMaxGroups];     // group sum times both scale significands, exact in f32
-    __m256i exponents[kMaxGroups];   // kNoExponent where the product is zero
+    __m256 products[kMaxGroups];    // group sum times both scale significands, exact in f32
+    __m256i exponents[kMaxGroups];  // kNoExponent where the product is zero
     int count;
     int fraction_bits;
 };
@@ -173,15 +177,18 @@ inline __m256d scale_power(__m128i shift) {
     return power_of_two_f64(_mm_max_epi32(shift, _mm_set1_epi32(-1000)));
 }
 
-inline __m128 finish_half(const Model& model, const Groups& groups, __m128 c, __m128i largest, int half) {
+inline __m128 finish_half(const Model& model, const Groups& groups, __m128 c, __m128i largest,
+                          int half) {
     const __m128i to_units = _mm_sub_epi32(_mm_set1_epi32(model.fraction_bits), largest);
     __m256d sum = truncate(_mm256_mul_pd(_mm256_cvtps_pd(c), scale_power(to_units)));
     for (int g = 0; g < groups.count; ++g) {
         const __m128 product = half ? high_half(groups.products[g]) : low_half(groups.products[g]);
-        const __m128i exponent = half ? high_half(groups.exponents[g]) : low_half(groups.exponents[g]);
-        const __m128i shift = _mm_add_epi32(
-            _mm_sub_epi32(to_units, _mm_set1_epi32(groups.fraction_bits)), exponent);
-        sum = _mm256_add_pd(sum, truncate(_mm256_mul_pd(_mm256_cvtps_pd(product), scale_power(shift))));
+        const __m128i exponent =
+            half ? high_half(groups.exponents[g]) : low_half(groups.exponents[g]);
+        const __m128i shift =
+            _mm_add_epi32(_mm_sub_epi32(to_units, _mm_set1_epi32(groups.fraction_bits)), exponent);
+        sum = _mm256_add_pd(sum,
+                            truncate(_mm256_mul_pd(_mm256_cvtps_pd(product), scale_power(shift))));
     }
     const __m256d exact =
         _mm256_mul_pd(sum, power_of_two_f64(_mm_sub_epi32(_mm_setzero_si128(), to_units)));
@@ -203,8 +210,8 @@ std::uint32_t redo_one(const Job& job, int row, int column, std::uint32_t c) {
     const std::ptrdiff_t scales = job.shape.k / job.model.scale_block;
     return grouped_chunk(job.model, static_cast<const std::uint8_t*>(job.operands.a) + row * bytes,
                          static_cast<const std::uint8_t*>(job.operands.b) + column * bytes,
-                         job.operands.scale_a + row * scales, job.operands.scale_b + column * scales,
-                         job.k0, job.count, c);
+                         job.operands.scale_a + row * scales,
+                         job.operands.scale_b + column * scales, job.k0, job.count, c);
 }
 
 Groups sum_groups(const Job& job, int row, int block) {
@@ -218,16 +225,19 @@ Groups sum_groups(const Job& job, int row, int block) {
         const std::size_t b_at = (static_cast<std::size_t>(block) * all + first + g) * kLanes;
         const __m256i sum = group_sum(
             job.planes.a.data() + static_cast<std::size_t>(row) * job.stride + job.k0 + g * kGroup,
-            job.planes.b.data() + (block * quads + static_cast<std::size_t>(first + g) * kQuads) * kLanes,
+            job.planes.b.data() +
+                (block * quads + static_cast<std::size_t>(first + g) * kQuads) * kLanes,
             job.planes.b_sums.data() + b_at);
-        const __m256 scale = _mm256_mul_ps(_mm256_set1_ps(job.planes.a_significands[a_at]),
-                                           _mm256_loadu_ps(job.planes.b_significands.data() + b_at));
+        const __m256 scale =
+            _mm256_mul_ps(_mm256_set1_ps(job.planes.a_significands[a_at]),
+                          _mm256_loadu_ps(job.planes.b_significands.data() + b_at));
         out.products[g] = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), scale);
         const __m256i exponent = _mm256_add_epi32(
             _mm256_set1_epi32(job.planes.a_exponents[a_at]),
-            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(job.planes.b_exponents.data() + b_at)));
-        const __m256i zero = _mm256_castps_si256(
-            _mm256_cmp_ps(out.products[g], _mm256_setzero_ps(), _CMP_EQ_OQ));
+            _mm256_loadu_si256(
+                reinterpret_cast<const __m256i*>(job.planes.b_exponents.data() + b_at)));
+        const __m256i zero =
+            _mm256_castps_si256(_mm256_cmp_ps(out.products[g], _mm256_setzero_ps(), _CMP_EQ_OQ));
         out.exponents[g] = _mm256_blendv_epi8(exponent, _mm256_set1_epi32(kNoExponent), zero);
     }
     return out;
@@ -244,7 +254,8 @@ void run_block(const Job& job, int row, int block) {
     for (int g = 0; g < groups.count; ++g) largest = _mm256_max_epi32(largest, groups.exponents[g]);
     const __m256i nothing = _mm256_cmpgt_epi32(_mm256_set1_epi32(kNothing), largest);
     largest = _mm256_andnot_si256(nothing, largest);
-    // Tiny sums meet the floors of the rule and f32's subnormals; NaN and infinity have exponent 128.
+    // Tiny sums meet the floors of the rule and f32's subnormals; NaN and infinity have exponent
+    // 128.
     const __m256i tiny = _mm256_cmpgt_epi32(_mm256_set1_epi32(model.fraction_bits - 125), largest);
     const __m256i special = _mm256_cmpeq_epi32(c_exponent, _mm256_set1_epi32(128));
     int redo = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_or_si256(tiny, special)));

@@ -20,8 +20,8 @@ inline std::uint16_t f32_to_bf16(float x) {
     const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;
     return static_cast<std::uint16_t>(x != x ? kNanBf16 : rounded);
 }
-// a * b + c, exact until it is cut to an f32 whose last bit says "inexact" (round to odd): the second
-// rounding, to f16 or bf16, cannot go wrong.
+// a * b + c, exact until it is cut to an f32 whose last bit says "inexact" (round to odd): the
+// second rounding, to f16 or bf16, cannot go wrong.
 inline float fma_to_odd_f32(float a, float b, float c) {
     const double product = static_cast<double>(a) * static_cast<double>(b), addend = c;
     const double sum = detail::add_to_odd(product, addend);

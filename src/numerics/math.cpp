@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// .approx functions: the range handling around the chip's function unit (MUFU), and in place of the unit the
-// correctly rounded result. NOT yet the chip's bits; replace the unit_* bodies only.
+// .approx functions: the range handling around the chip's function unit (MUFU), and in place of the
+// unit the correctly rounded result. NOT yet the chip's bits; replace the unit_* bodies only.
 #include "numerics/math.hpp"
 
 #include <cmath>
@@ -19,9 +19,7 @@ float unit_ex2(float x) { return flush(rounded(std::exp2(static_cast<double>(flu
 float unit_lg2(float x) { return flush(rounded(std::log2(static_cast<double>(flush(x))))); }
 float unit_rcp(float x) { return flush(rounded(1.0 / static_cast<double>(flush(x)))); }
 float unit_sqrt(float x) { return flush(rounded(std::sqrt(static_cast<double>(flush(x))))); }
-float unit_rsqrt(float x) {
-    return flush(rounded(1.0 / std::sqrt(static_cast<double>(flush(x)))));
-}
+float unit_rsqrt(float x) { return flush(rounded(1.0 / std::sqrt(static_cast<double>(flush(x))))); }
 float unit_tanh(float x) { return rounded(std::tanh(static_cast<double>(x))); }
 
 constexpr double kTurn = 6.283185307179586476925286766559;
@@ -107,8 +105,6 @@ double upper_result(double x) {
 }  // namespace
 
 double rcp_approx_ftz_f64(double x) { return upper_result(1.0 / upper_operand(x)); }
-double rsqrt_approx_ftz_f64(double x) {
-    return upper_result(1.0 / std::sqrt(upper_operand(x)));
-}
+double rsqrt_approx_ftz_f64(double x) { return upper_result(1.0 / std::sqrt(upper_operand(x))); }
 
 }  // namespace ww::numerics

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The approximate special functions of PTX (.approx.f32) and the exact reciprocal and roots.
 // The approx bodies are correctly rounded results, NOT yet the chip's bits: they are within the PTX
-// manual's bounds of it (rcp 1 ulp, sqrt/rsqrt/ex2/lg2 about 2 ulp, sin/cos/tanh by absolute or relative error).
+// manual's bounds of it (rcp 1 ulp, sqrt/rsqrt/ex2/lg2 about 2 ulp, sin/cos/tanh by absolute or
+// relative error).
 #pragma once
 
 namespace ww::numerics {

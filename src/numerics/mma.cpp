@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mma(): sends each scheme to its kernel; the integer kinds, the fp8-by-f16 kind and the chains are here.
+// mma(): sends each scheme to its kernel; the integer kinds, the fp8-by-f16 kind and the chains are
+// here.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -15,7 +16,8 @@ namespace detail {
 namespace {
 
 // Any of the 4- and 8-bit integers as 16-bit ones, which multiply in pairs.
-void widen_row(const Model& model, Format format, const std::uint8_t* row, int k, std::int16_t* out) {
+void widen_row(const Model& model, Format format, const std::uint8_t* row, int k,
+               std::int16_t* out) {
     switch (format) {
         case Format::s8:
             for (int i = 0; i < k; ++i) out[i] = static_cast<std::int8_t>(row[i]);
@@ -25,7 +27,8 @@ void widen_row(const Model& model, Format format, const std::uint8_t* row, int k
             break;
         default:
             for (int i = 0; i < k; ++i) {
-                out[i] = static_cast<std::int16_t>(decode(format, load_code(model, format, row, i)));
+                out[i] =
+                    static_cast<std::int16_t>(decode(format, load_code(model, format, row, i)));
             }
     }
 }
@@ -51,7 +54,8 @@ void binary_fast(const Model& model, Shape shape, const MmaOperands& operands) {
     for (int i = 0; i < shape.m; ++i) {
         for (int j = 0; j < shape.n; ++j) {
             const std::size_t index = static_cast<std::size_t>(i) * shape.n + j;
-            std::uint32_t sum = operands.c ? static_cast<const std::uint32_t*>(operands.c)[index] : 0;
+            std::uint32_t sum =
+                operands.c ? static_cast<const std::uint32_t*>(operands.c)[index] : 0;
             for (std::size_t at = 0; at < bytes; ++at) {
                 const unsigned x = a[i * bytes + at], y = b[j * bytes + at];
                 sum += std::popcount(model.scheme == Scheme::binary_and ? x & y : x ^ y);
@@ -160,14 +164,21 @@ void mma(const Model& model, Shape shape, const MmaOperands& operands) {
     detail::check_operands(model, shape, operands);
     switch (model.scheme) {
         case Scheme::fused:
-        case Scheme::scaled_fused: return detail::fused_fast(model, shape, operands);
-        case Scheme::scaled_groups: return detail::grouped_fast(model, shape, operands);
-        case Scheme::fp8_as_f16: return detail::fp8_as_f16(model, shape, operands);
-        case Scheme::integer: return detail::integer_fast(model, shape, operands);
+        case Scheme::scaled_fused:
+            return detail::fused_fast(model, shape, operands);
+        case Scheme::scaled_groups:
+            return detail::grouped_fast(model, shape, operands);
+        case Scheme::fp8_as_f16:
+            return detail::fp8_as_f16(model, shape, operands);
+        case Scheme::integer:
+            return detail::integer_fast(model, shape, operands);
         case Scheme::binary_xor:
-        case Scheme::binary_and: return detail::binary_fast(model, shape, operands);
-        case Scheme::f64_chain: return detail::f64_chain(shape, operands);
-        case Scheme::quad_f16: return mma_reference(model, shape, operands);
+        case Scheme::binary_and:
+            return detail::binary_fast(model, shape, operands);
+        case Scheme::f64_chain:
+            return detail::f64_chain(shape, operands);
+        case Scheme::quad_f16:
+            return mma_reference(model, shape, operands);
     }
 }
 

@@ -14,12 +14,25 @@ enum class Family { ampere, ada, hopper, blackwell, blackwell_rtx, unknown };
 
 Family family(int sm) {
     switch (sm) {
-        case 80: case 86: case 87: case 88: return Family::ampere;
-        case 89: return Family::ada;
-        case 90: return Family::hopper;
-        case 100: case 101: case 103: case 110: return Family::blackwell;
-        case 120: case 121: return Family::blackwell_rtx;
-        default: return Family::unknown;
+        case 80:
+        case 86:
+        case 87:
+        case 88:
+            return Family::ampere;
+        case 89:
+            return Family::ada;
+        case 90:
+            return Family::hopper;
+        case 100:
+        case 101:
+        case 103:
+        case 110:
+            return Family::blackwell;
+        case 120:
+        case 121:
+            return Family::blackwell_rtx;
+        default:
+            return Family::unknown;
     }
 }
 
@@ -59,13 +72,15 @@ Result<Model> scaled_model(const MmaKind& kind, Family arch) {
     if (arch != Family::blackwell && arch != Family::blackwell_rtx) {
         return no_model(kind, "block scales need sm_100 or later");
     }
-    if (kind.accumulator != Format::f32) return no_model(kind, "block-scaled kinds accumulate in f32");
+    if (kind.accumulator != Format::f32)
+        return no_model(kind, "block-scaled kinds accumulate in f32");
     if (kind.packed_fp4) {
-        const bool scale_fits = (kind.scale == Format::ue4m3 && kind.scale_block == 16) ||
-                                (kind.scale == Format::ue8m0 &&
-                                 (kind.scale_block == 16 || kind.scale_block == 32));
+        const bool scale_fits =
+            (kind.scale == Format::ue4m3 && kind.scale_block == 16) ||
+            (kind.scale == Format::ue8m0 && (kind.scale_block == 16 || kind.scale_block == 32));
         if (kind.a != Format::e2m1 || kind.b != Format::e2m1 || !scale_fits) {
-            return no_model(kind, "mxf4 and mxf4nvf4 take e2m1 with ue4m3 scales of 16 or ue8m0 of 16 or 32");
+            return no_model(
+                kind, "mxf4 and mxf4nvf4 take e2m1 with ue4m3 scales of 16 or ue8m0 of 16 or 32");
         }
         model.scheme = Scheme::scaled_groups;
         model.chunk = 64;
@@ -88,14 +103,16 @@ Result<Model> narrow_model(const MmaKind& kind, Family arch) {
         return no_model(kind, "fp8 kinds accumulate in f32 or f16");
     }
     if (arch == Family::ada || (arch == Family::hopper && kind.unit == Unit::wgmma)) {
-        if (!is_fp8(kind.a) || !is_fp8(kind.b)) return no_model(kind, "this chip has e4m3 and e5m2 only");
+        if (!is_fp8(kind.a) || !is_fp8(kind.b))
+            return no_model(kind, "this chip has e4m3 and e5m2 only");
         model.chunk = arch == Family::ada ? 16 : 32;
         model.fraction_bits = 13;
         model.output_fraction_bits = 13;
         return model;
     }
     if (arch == Family::hopper) {
-        if (!is_fp8(kind.a) || !is_fp8(kind.b)) return no_model(kind, "this chip has e4m3 and e5m2 only");
+        if (!is_fp8(kind.a) || !is_fp8(kind.b))
+            return no_model(kind, "this chip has e4m3 and e5m2 only");
         model.scheme = Scheme::fp8_as_f16;
         model.chunk = 16;
         return model;
@@ -103,7 +120,8 @@ Result<Model> narrow_model(const MmaKind& kind, Family arch) {
     if (arch == Family::blackwell && kind.unit == Unit::mma_sync) {
         return no_model(kind, "how mma.sync computes fp8 on this chip is not published");
     }
-    return arch == Family::ampere ? Result<Model>(no_model(kind, "fp8 needs sm_89 or later")) : model;
+    return arch == Family::ampere ? Result<Model>(no_model(kind, "fp8 needs sm_89 or later"))
+                                  : model;
 }
 
 Result<Model> wide_model(const MmaKind& kind, Family arch) {
@@ -129,8 +147,10 @@ Result<Model> wide_model(const MmaKind& kind, Family arch) {
 
 Result<Model> find_model(const MmaKind& kind) {
     const Family arch = family(kind.sm);
-    if (arch == Family::unknown) return no_model(kind, "known are sm_80 to sm_90, sm_100 to sm_121");
-    if (kind.unit == Unit::wgmma && arch != Family::hopper) return no_model(kind, "wgmma is sm_90 only");
+    if (arch == Family::unknown)
+        return no_model(kind, "known are sm_80 to sm_90, sm_100 to sm_121");
+    if (kind.unit == Unit::wgmma && arch != Family::hopper)
+        return no_model(kind, "wgmma is sm_90 only");
     if (kind.unit == Unit::tcgen05 && arch != Family::blackwell) {
         return no_model(kind, "tcgen05 is sm_100 to sm_110 only");
     }
@@ -162,23 +182,31 @@ std::string describe(const Model& model) {
     const auto a = info(model.a).name, b = info(model.b).name, d = info(model.accumulator).name;
     switch (model.scheme) {
         case Scheme::fused:
-            return fmt::format("{} x {} -> {}: fused sums of {} products, F = {}, {} result bits", a, b,
-                               d, model.chunk, model.fraction_bits, model.output_fraction_bits);
+            return fmt::format("{} x {} -> {}: fused sums of {} products, F = {}, {} result bits",
+                               a, b, d, model.chunk, model.fraction_bits,
+                               model.output_fraction_bits);
         case Scheme::fp8_as_f16:
-            return fmt::format("{} x {} -> {}: two fused f16 sums by k % 4, F = {}, then c by a nearest add",
-                               a, b, d, model.fraction_bits);
+            return fmt::format(
+                "{} x {} -> {}: two fused f16 sums by k % 4, F = {}, then c by a nearest add", a, b,
+                d, model.fraction_bits);
         case Scheme::scaled_fused:
-            return fmt::format("{} x {} -> {}: fused sums of {} products scaled by {}, F = {}", a, b, d,
-                               model.chunk, info(model.scale).name, model.fraction_bits);
+            return fmt::format("{} x {} -> {}: fused sums of {} products scaled by {}, F = {}", a,
+                               b, d, model.chunk, info(model.scale).name, model.fraction_bits);
         case Scheme::scaled_groups:
-            return fmt::format("{} x {} -> {}: fused sums of {} exact groups of 16 scaled by {}, F = {}",
-                               a, b, d, model.chunk / 16, info(model.scale).name, model.fraction_bits);
+            return fmt::format(
+                "{} x {} -> {}: fused sums of {} exact groups of 16 scaled by {}, F = {}", a, b, d,
+                model.chunk / 16, info(model.scale).name, model.fraction_bits);
         case Scheme::integer:
-            return fmt::format("{} x {} -> s32: exact, {}", a, b, model.saturate ? "saturated" : "wraps");
-        case Scheme::binary_xor: return "b1 xor popc -> s32";
-        case Scheme::binary_and: return "b1 and popc -> s32";
-        case Scheme::f64_chain: return "f64: a chain of fma, k ascending, nearest even";
-        case Scheme::quad_f16: return fmt::format("f16 m8n8k4 -> {}: f32 fma in software", d);
+            return fmt::format("{} x {} -> s32: exact, {}", a, b,
+                               model.saturate ? "saturated" : "wraps");
+        case Scheme::binary_xor:
+            return "b1 xor popc -> s32";
+        case Scheme::binary_and:
+            return "b1 and popc -> s32";
+        case Scheme::f64_chain:
+            return "f64: a chain of fma, k ascending, nearest even";
+        case Scheme::quad_f16:
+            return fmt::format("f16 m8n8k4 -> {}: f32 fma in software", d);
     }
     return {};
 }
@@ -186,7 +214,8 @@ std::string describe(const Model& model) {
 int row_bytes(const Model& model, Format element, int k) {
     const int bits = info(element).bits;
     if (bits == 1) return k / 8;
-    const bool packed = bits == 4 && (element != Format::e2m1 || model.scheme == Scheme::scaled_groups);
+    const bool packed =
+        bits == 4 && (element != Format::e2m1 || model.scheme == Scheme::scaled_groups);
     return packed ? k / 2 : k * std::max(1, bits / 8);
 }
 

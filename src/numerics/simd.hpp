@@ -61,7 +61,8 @@ inline __m256d truncate(__m256d x) {
     return _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
 }
 
-// Exponents of c (subnormals at the least exponent, zeros at kNoExponent, 128 for infinity and NaN).
+// Exponents of c (subnormals at the least exponent, zeros at kNoExponent, 128 for infinity and
+// NaN).
 inline __m256i accumulator_exponents(__m256 c, int min_exponent) {
     const __m256i bits = _mm256_castps_si256(c);
     const __m256i field = _mm256_and_si256(_mm256_srli_epi32(bits, 23), _mm256_set1_epi32(255));
@@ -85,8 +86,8 @@ inline __m256 load_accumulators(const Model& model, const void* c, std::size_t i
     return _mm256_load_ps(values);
 }
 
-// Four exact results to f32, cut toward zero; or to an f32 whose last bit says "inexact", which then
-// rounds to f16 as the exact value would. Results are zero or above f32's subnormals.
+// Four exact results to f32, cut toward zero; or to an f32 whose last bit says "inexact", which
+// then rounds to f16 as the exact value would. Results are zero or above f32's subnormals.
 inline __m128 cut_results(__m256d exact, __m256i keep_mask, bool to_odd) {
     const __m256i bits = _mm256_castpd_si256(exact);
     __m256i kept = _mm256_and_si256(bits, keep_mask);
@@ -104,7 +105,8 @@ inline __m256i keep_mask(const Model& model) {
     return _mm256_set1_epi64x(-(std::int64_t{1} << (52 - bits)));
 }
 
-inline void store_results(const Model& model, void* d, std::size_t index, int count, __m256 result) {
+inline void store_results(const Model& model, void* d, std::size_t index, int count,
+                          __m256 result) {
     if (model.accumulator == Format::f16) {
         alignas(16) std::uint16_t codes[kLanes];
         _mm_store_si128(reinterpret_cast<__m128i*>(codes),

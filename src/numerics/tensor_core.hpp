@@ -17,7 +17,8 @@ enum class Scheme : std::uint8_t {
     fused,          // truncated fused sums of `chunk` products and c, chained along k
     fp8_as_f16,     // sm_90 mma.sync fp8: two fused f16 sums by k % 4, then an ordinary add of c
     scaled_fused,   // fused, each product times its ue8m0 scales (exponents only)
-    scaled_groups,  // exact sums of `scale_block` products, times scale significands, then one fused sum
+    scaled_groups,  // exact sums of `scale_block` products, times scale significands, then one
+                    // fused sum
     integer,        // exact; wraps or saturates to s32
     binary_xor,     // popc(a ^ b), added to s32
     binary_and,     // popc(a & b), added to s32
@@ -47,7 +48,7 @@ struct MmaKind {
     Format b = Format::f16;
     Format accumulator = Format::f32;
     Format scale = Format::none;
-    int scale_block = 0;     // 16 or 32 where scale is given
+    int scale_block = 0;      // 16 or 32 where scale is given
     bool packed_fp4 = false;  // kind::mxf4 and kind::mxf4nvf4 (mxf8f6f4 with e2m1 is not)
     bool saturate = false;
     bool binary_and = false;  // b1: .and.popc instead of .xor.popc
@@ -64,8 +65,8 @@ struct Shape {
 
 // Plain matrices without padding. a is M x K, row after row; b is N x K (column after column of the
 // K x N matrix); c and d are M x N. An element is one code in the smallest of 1, 2, 4, 8 bytes
-// (tf32: 4); except that s4, u4 and the e2m1 of scaled_groups are two codes a byte, low nibble first,
-// and b1 is 8 codes a byte, low bit first. d may be c. c == nullptr stands for zeros.
+// (tf32: 4); except that s4, u4 and the e2m1 of scaled_groups are two codes a byte, low nibble
+// first, and b1 is 8 codes a byte, low bit first. d may be c. c == nullptr stands for zeros.
 struct MmaOperands {
     const void* a = nullptr;
     const void* b = nullptr;
