@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "numerics/fused.hpp"
-#include "numerics/simd.hpp"
+#include "numerics/planes.hpp"
 
 namespace ww::numerics::detail {
 namespace {
@@ -14,149 +14,10 @@ namespace {
 // Below kLeast a product may have lost bits to f32's underflow, above kMost it may overflow.
 constexpr int kLeast = -100, kMost = 125;
 constexpr int kSegment = 16;  // terms whose sum fits 32 bits: less than 16 * 4 * 2^25
-constexpr int kRows = 4;      // of one tile, which is eight columns wide
-
-struct Planes {
-    std::vector<float> a_values;            // [row][k]
-    std::vector<std::int32_t> a_exponents;  // [row pair][k]: two 16-bit exponents
-    std::vector<std::uint8_t> a_special;    // [row]: has NaN or infinity
-    std::vector<float> b_values;            // [column block][k][8]
-    std::vector<std::int32_t> b_exponents;  // [column block][k][8]: the exponent twice
-    std::vector<std::uint8_t> b_special;    // [column block]: one bit a column
-};
-
-// fp8, fp6 and fp4 are f16 with fewer bits: moved into place, their values are f16's times a power
-// of two.
-__m256 decode_narrow(Format format, __m128i codes) {
-    const FormatInfo& traits = info(format);
-    const __m128i words = _mm_cvtepu8_epi16(codes);
-    const __m128i sign_mask = _mm_set1_epi16(static_cast<short>(1 << (traits.bits - 1)));
-    const __m128i sign = _mm_and_si128(words, sign_mask);
-    const __m128i size = _mm_and_si128(words, _mm_sub_epi16(sign_mask, _mm_set1_epi16(1)));
-    const __m128i half =
-        _mm_or_si128(_mm_sll_epi16(sign, _mm_cvtsi32_si128(16 - traits.bits)),
-                     _mm_sll_epi16(size, _mm_cvtsi32_si128(10 - traits.mantissa_bits)));
-    const __m256 factor = power_of_two(_mm256_set1_epi32(15 - traits.bias));
-    const __m256 values = _mm256_mul_ps(_mm256_cvtph_ps(half), factor);
-    if (format != Format::e4m3) return values;
-    const __m256i nan = _mm256_cvtepi16_epi32(_mm_cmpeq_epi16(size, _mm_set1_epi16(0x7f)));
-    return _mm256_or_ps(values, _mm256_castsi256_ps(nan));
-}
-
-// Eight codes to f32 values, or fewer: the rest are zeros.
-__m256 decode8(Format format, const void* codes, int count) {
-    alignas(32) std::uint8_t padded[32] = {};
-    const int bits = info(format).bits;
-    const int size = bits >= 8 ? bits / 8 : 1;
-    if (count < kLanes) {
-        std::memcpy(padded, codes, static_cast<std::size_t>(count) * size);
-        codes = padded;
-    }
-    switch (format) {
-        case Format::f16:
-            return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(codes)));
-        case Format::bf16:
-            return _mm256_castsi256_ps(_mm256_slli_epi32(
-                _mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(codes))), 16));
-        case Format::tf32:
-            return _mm256_castsi256_ps(
-                _mm256_and_si256(_mm256_loadu_si256(static_cast<const __m256i*>(codes)),
-                                 _mm256_set1_epi32(static_cast<int>(0xffffe000u))));
-        default:
-            return decode_narrow(format, _mm_loadl_epi64(static_cast<const __m128i*>(codes)));
-    }
-}
-
-struct Split {
-    __m256 values;      // NaN and infinity replaced by zero
-    __m256i exponents;  // kNoExponent for zeros
-    int special;        // one bit a lane
-};
-
-Split split(__m256 x, int min_exponent) {
-    const __m256i bits = _mm256_castps_si256(x);
-    const __m256i field = _mm256_and_si256(_mm256_srli_epi32(bits, 23), _mm256_set1_epi32(255));
-    const __m256i special = _mm256_cmpeq_epi32(field, _mm256_set1_epi32(255));
-    const __m256 values = _mm256_andnot_ps(_mm256_castsi256_ps(special), x);
-    return {values, accumulator_exponents(values, min_exponent),
-            _mm256_movemask_ps(_mm256_castsi256_ps(special))};
-}
-
-int least_exponent(Format format) { return 1 - info(format).bias; }
-
-int code_bytes(Format format) { return info(format).bits >= 8 ? info(format).bits / 8 : 1; }
-
-__m256i two_halves(__m256i low, __m256i high) {
-    return _mm256_blend_epi16(low, _mm256_slli_epi32(high, 16), 0xaa);
-}
-
-void decode_a(Planes& planes, const Model& model, const void* a, int m, int k, int padded_k) {
-    const int rows = (m + kRows - 1) / kRows * kRows, least = least_exponent(model.a),
-              size = code_bytes(model.a);
-    float* values = grow(planes.a_values, static_cast<std::size_t>(rows) * padded_k);
-    std::int32_t* exponents =
-        grow(planes.a_exponents, static_cast<std::size_t>(rows) / 2 * padded_k);
-    std::uint8_t* special = grow(planes.a_special, rows);
-    const auto* codes = static_cast<const std::uint8_t*>(a);
-    for (int row = 0; row < rows; row += 2) {
-        const bool first = row < m, second = row + 1 < m;
-        int low_special = 0, high_special = 0;
-        for (int at = 0; at < k; at += kLanes) {
-            const auto* source = codes + (static_cast<std::size_t>(row) * k + at) * size;
-            const int count = std::min(kLanes, k - at);
-            const Split low =
-                split(first ? decode8(model.a, source, count) : _mm256_setzero_ps(), least);
-            const Split high =
-                split(second ? decode8(model.a, source + static_cast<std::size_t>(k) * size, count)
-                             : _mm256_setzero_ps(),
-                      least);
-            low_special |= low.special;
-            high_special |= high.special;
-            _mm256_storeu_ps(values + static_cast<std::size_t>(row) * padded_k + at, low.values);
-            _mm256_storeu_ps(values + static_cast<std::size_t>(row + 1) * padded_k + at,
-                             high.values);
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(
-                                    exponents + static_cast<std::size_t>(row) / 2 * padded_k + at),
-                                two_halves(low.exponents, high.exponents));
-        }
-        special[row] = low_special != 0;
-        special[row + 1] = high_special != 0;
-    }
-}
-
-void decode_b(Planes& planes, const Model& model, const void* b, int n, int k, int padded_k) {
-    const int blocks = (n + kLanes - 1) / kLanes, size = code_bytes(model.b);
-    const int least = least_exponent(model.b);
-    const std::size_t plane = static_cast<std::size_t>(padded_k) * kLanes;
-    float* values = grow(planes.b_values, blocks * plane);
-    std::int32_t* exponents = grow(planes.b_exponents, blocks * plane);
-    std::uint8_t* special = grow(planes.b_special, blocks);
-    const auto* codes = static_cast<const std::uint8_t*>(b);
-    for (int block = 0; block < blocks; ++block) {
-        special[block] = 0;
-        for (int at = 0; at < k; at += kLanes) {
-            __m256 lines[kLanes];
-            for (int lane = 0; lane < kLanes; ++lane) {
-                const int column = block * kLanes + lane;
-                const auto* source = codes + (static_cast<std::size_t>(column) * k + at) * size;
-                lines[lane] = column < n ? decode8(model.b, source, std::min(kLanes, k - at))
-                                         : _mm256_setzero_ps();
-            }
-            transpose8(lines);
-            for (int i = 0; i < kLanes; ++i) {
-                const Split part = split(lines[i], least);
-                const std::size_t index = block * plane + static_cast<std::size_t>(at + i) * kLanes;
-                special[block] |= static_cast<std::uint8_t>(part.special);
-                _mm256_storeu_ps(values + index, part.values);
-                _mm256_storeu_si256(reinterpret_cast<__m256i*>(exponents + index),
-                                    two_halves(part.exponents, part.exponents));
-            }
-        }
-    }
-}
 
 // One pass over k0 <= k < k0 + count for kRows rows and eight columns.
 struct Tile {
+    explicit Tile(const Model& rule) : model(rule) {}
     const Model& model;
     const float* a;                   // kRows rows
     const std::int32_t* a_exponents;  // kRows / 2 rows
@@ -179,7 +40,7 @@ struct Window {
 };
 
 inline Window window(const Model& model, __m256i products, __m256i scale, __m256 c) {
-    const int least = least_exponent(model.accumulator);
+    const int least = 1 - info(model.accumulator).bias;
     __m256i largest =
         _mm256_max_epi32(_mm256_add_epi32(products, scale), accumulator_exponents(c, least));
     const __m256i nothing = _mm256_cmpgt_epi32(_mm256_set1_epi32(kNothing), largest);
@@ -305,7 +166,6 @@ struct Job {
     Shape shape;
     MmaOperands operands;
     const Planes& planes;
-    int padded_k;
     int k0;
     int count;
 };
@@ -358,30 +218,31 @@ void redo_lanes(const Job& job, int row, int block, int redo, int columns, __m25
 void run_block(const Job& job, int row, int block) {
     const Model& model = job.model;
     const Planes& planes = job.planes;
-    const std::size_t plane = static_cast<std::size_t>(job.padded_k) * kLanes;
+    const std::size_t plane = static_cast<std::size_t>(job.shape.k) * kLanes;
     const std::size_t b_at = block * plane + static_cast<std::size_t>(job.k0) * kLanes;
-    const std::size_t a_at = static_cast<std::size_t>(row) * job.padded_k + job.k0;
-    const std::size_t pair_at = static_cast<std::size_t>(row) / 2 * job.padded_k + job.k0;
+    const std::size_t a_at = static_cast<std::size_t>(row) * job.shape.k + job.k0;
+    const std::size_t pair_at = static_cast<std::size_t>(row) / 2 * job.shape.k + job.k0;
     const int columns = std::min(kLanes, job.shape.n - block * kLanes);
     const int rows = std::min(kRows, job.shape.m - row);
     const std::size_t first = static_cast<std::size_t>(row) * job.shape.n + block * kLanes;
-    Tile t{model,
-           planes.a_values.data() + a_at,
-           planes.a_exponents.data() + pair_at,
-           job.padded_k,
-           planes.b_values.data() + b_at,
-           planes.b_exponents.data() + b_at,
-           job.count,
-           {},
-           {},
-           {},
-           {}};
-    int redo[kRows] = {};
-    for (int i = 0; i < rows; ++i) {
+    Tile t(model);  // filled field by field: clearing it first costs as much as a sum
+    t.a = planes.a_values.data() + a_at;
+    t.a_exponents = planes.a_exponents.data() + pair_at;
+    t.a_stride = job.shape.k;
+    t.b = planes.b_values.data() + b_at;
+    t.b_exponents = planes.b_exponents.data() + b_at;
+    t.count = job.count;
+    int redo[kRows];
+    for (int i = 0; i < kRows; ++i) {
+        t.scale[i] = _mm256_setzero_si256();
+        t.c[i] = _mm256_setzero_ps();
+        redo[i] = 0;
+        if (i >= rows) continue;
         t.c[i] = load_accumulators(model, job.operands.c, first + i * job.shape.n, columns);
         redo[i] = planes.a_special[row + i] ? 255 : planes.b_special[block];
-        if (model.scheme == Scheme::scaled_fused)
+        if (model.scheme == Scheme::scaled_fused) {
             t.scale[i] = block_scales(job, row + i, block, redo[i]);
+        }
     }
     switch (job.count) {
         case 8:
@@ -414,13 +275,10 @@ void fused_fast(const Model& model, Shape shape, const MmaOperands& operands) {
     const bool one_scale = model.scheme == Scheme::fused || model.chunk <= model.scale_block;
     if (model.fraction_bits > 25 || !one_scale) return mma_reference(model, shape, operands);
     static thread_local Planes planes;
-    const int padded_k = (shape.k + kLanes - 1) / kLanes * kLanes;
-    decode_a(planes, model, operands.a, shape.m, shape.k, padded_k);
-    decode_b(planes, model, operands.b, shape.n, shape.k, padded_k);
+    decode_operands(planes, model, shape, operands);
     MmaOperands step = operands;
     for (int k0 = 0; k0 < shape.k; k0 += model.chunk) {
-        const Job job{
-            model, shape, step, planes, padded_k, k0, std::min(model.chunk, shape.k - k0)};
+        const Job job{model, shape, step, planes, k0, std::min(model.chunk, shape.k - k0)};
         for (int block = 0; block * kLanes < shape.n; ++block) {
             for (int row = 0; row < shape.m; row += kRows) run_block(job, row, block);
         }
