@@ -16,7 +16,8 @@ import sys
 FEWER_TRIALS = {"integer_arith", "extended_precision", "compare_select", "half_compare", "logic_shift",
                 "data_movement"}
 MARK = "// Made by tests/tools/make_exec_tests.py."
-CHAPTERS = ["integers", "floats", "halves", "compares", "bits", "converts", "moves"]
+CHAPTERS = ["integers", "floats", "halves", "compares", "bits", "converts", "moves", "warps",
+            "atomics", "control", "matrices"]
 
 
 class Forms:
