@@ -66,9 +66,12 @@ inline double add_to_odd(double a, double b) {
     const double part = sum - a;
     const double error = (a - (sum - part)) + (b - part);
     const std::uint64_t bits = bits_of(sum);
-    const bool step = error != 0.0 && (bits & 1) == 0 && std::fabs(sum) < HUGE_VAL;
-    const bool away = (error > 0.0) == !(bits >> 63);
-    return double_of(step ? (away ? bits + 1 : bits - 1) : bits);
+    // Selects and masks instead of && and branches: this vectorises.
+    const std::uint64_t inexact = error != 0.0 ? 1 : 0;
+    const std::uint64_t finite = std::fabs(sum) < HUGE_VAL ? 1 : 0;
+    const std::uint64_t step = inexact & finite & ~bits & 1;
+    const std::uint64_t toward_zero = ((error < 0.0 ? 1 : 0) ^ (bits >> 63)) & 1;
+    return double_of(bits + step - 2 * (step & toward_zero));
 }
 inline double to_odd(double value, bool inexact, bool exact_is_larger_in_magnitude) {
     const std::uint64_t bits = bits_of(value);

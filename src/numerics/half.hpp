@@ -20,6 +20,25 @@ inline std::uint16_t f32_to_bf16(float x) {
     const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;
     return static_cast<std::uint16_t>(x != x ? kNanBf16 : rounded);
 }
+// The same for whole registers: count is a multiple of eight (32 lanes).
+inline void f16_to_f32(const std::uint16_t* x, float* out, int count) {
+    for (int i = 0; i < count; i += 8) {
+        const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i));
+        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(codes));
+    }
+}
+inline void f32_to_f16(const float* x, std::uint16_t* out, int count) {
+    for (int i = 0; i < count; i += 8) {
+        const __m256 values = _mm256_loadu_ps(x + i);
+        const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(values, values, _CMP_UNORD_Q));
+        const __m128i nan =
+            _mm_packs_epi32(_mm256_castsi256_si128(is_nan), _mm256_extracti128_si256(is_nan, 1));
+        const __m128i codes = _mm256_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                         _mm_blendv_epi8(codes, _mm_set1_epi16(kNanF16), nan));
+    }
+}
+
 // a * b + c, exact until it is cut to an f32 whose last bit says "inexact" (round to odd): the
 // second rounding, to f16 or bf16, cannot go wrong.
 inline float fma_to_odd_f32(float a, float b, float c) {

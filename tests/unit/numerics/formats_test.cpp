@@ -130,6 +130,22 @@ TEST(Formats, F16MatchesTheProcessor) {
     }
 }
 
+TEST(Formats, RegistersConvertAsLanesDo) {
+    std::mt19937 random(4);
+    for (int trial = 0; trial < 2000; ++trial) {
+        std::uint16_t codes[32], back[32];
+        float values[32];
+        for (auto& code : codes) code = static_cast<std::uint16_t>(random());
+        f16_to_f32(codes, values, 32);
+        for (int i = 0; i < 32; ++i) {
+            ASSERT_EQ(bits_of(values[i]), bits_of(f16_to_f32(codes[i])));
+            values[i] = float_of(bits_of(values[i]) + random() % 0x3000);
+        }
+        f32_to_f16(values, back, 32);
+        for (int i = 0; i < 32; ++i) ASSERT_EQ(back[i], f32_to_f16(values[i])) << values[i];
+    }
+}
+
 TEST(Formats, OneRoundingFromDouble) {
     // Just above the tie between 1 and the next f16: through f32 it would fall back to 1.
     EXPECT_EQ(encode(Format::f16, 1.0 + 0x1p-11 + 0x1p-40), 0x3c01u);
