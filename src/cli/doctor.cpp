@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/text.hpp"
 #include "cli/verbs.hpp"
 #include "toolchain/driver_probe.hpp"
 #include "toolchain/found.hpp"
@@ -62,7 +63,8 @@ nlohmann::json to_json(const Checkup& checkup) {
         gpus.push_back({{"name", gpu.name},
                         {"sm", gpu.sm},
                         {"memory_bytes", gpu.memory_bytes},
-                        {"multiprocessors", gpu.multiprocessors}});
+                        {"multiprocessors", gpu.multiprocessors},
+                        {"features", gpu.features}});
     nlohmann::json parts = nlohmann::json::array();
     for (const Found& part : checkup.parts)
         parts.push_back({{"component", part.component},
@@ -84,15 +86,18 @@ nlohmann::json to_json(const Checkup& checkup) {
 
 void print_row(const std::string& name, const std::string& version, const std::string& origin,
                const std::string& path) {
-    fmt::print("{:<10} {:<10} {:<8} {}\n", name, version.empty() ? "-" : version, origin, path);
+    fmt::print("{:<10} {:<10} {:<8} {}\n", name, version.empty() && !name.empty() ? "-" : version,
+               origin, path);
 }
 
 void print_text(const Checkup& checkup) {
     const toolchain::DriverProbe& driver = checkup.driver;
-    for (const toolchain::Gpu& gpu : driver.gpus)
+    for (const toolchain::Gpu& gpu : driver.gpus) {
         print_row("GPU", fmt::format("sm_{}", gpu.sm), "device",
                   fmt::format("{}, {} multiprocessors, {} GiB", gpu.name, gpu.multiprocessors,
                               gpu.memory_bytes >> 30));
+        print_row("", "", "", "has " + join(gpu.features, "; "));
+    }
     if (driver.gpus.empty()) print_row("GPU", "", "missing", driver.problem);
     print_row("driver", driver.version, driver.found ? "system" : "missing",
               driver.found ? driver.path : "");

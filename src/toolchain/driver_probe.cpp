@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 
 namespace ww::toolchain {
@@ -53,10 +54,34 @@ Gpu describe(const Driver& driver, int ordinal) {
     driver.device_attribute(&gpu.multiprocessors, kMultiprocessorCount, device);
     if (driver.device_memory(&bytes, device) == 0) gpu.memory_bytes = bytes;
     gpu.sm = major * 10 + minor;
+    gpu.features = features_of(gpu.sm);
     return gpu;
 }
 
 }  // namespace
+
+std::vector<std::string> features_of(int sm) {
+    // Of each feature, the first compute capability, and the last where a later one dropped it.
+    struct Row {
+        const char* feature;
+        int first, last;
+    };
+    constexpr int kStill = 1 << 20;
+    constexpr std::array<Row, 10> kRows{{{"mma f16", 70, kStill},
+                                         {"mma bf16, tf32", 80, kStill},
+                                         {"cp.async", 80, kStill},
+                                         {"mma fp8", 89, kStill},
+                                         {"mbarrier, TMA", 90, kStill},
+                                         {"clusters", 90, kStill},
+                                         {"wgmma", 90, 90},
+                                         {"tcgen05", 100, 119},
+                                         {"mma fp4, fp6", 120, 129},
+                                         {"mma block-scaled", 120, 129}}};
+    std::vector<std::string> features;
+    for (const Row& row : kRows)
+        if (sm >= row.first && sm <= row.last) features.emplace_back(row.feature);
+    return features;
+}
 
 DriverProbe probe_driver() {
     DriverProbe probe;

@@ -12,6 +12,7 @@ struct Gpu {
     int sm = 0;  // 90 for compute capability 9.0
     uint64_t memory_bytes = 0;
     int multiprocessors = 0;
+    std::vector<std::string> features;  // what its kernels may use, as features_of(sm)
 };
 
 struct DriverProbe {
@@ -23,5 +24,7 @@ struct DriverProbe {
 };
 
 DriverProbe probe_driver();
+// The asynchronous and tensor-core machinery of a compute capability.
+std::vector<std::string> features_of(int sm);
 
 }  // namespace ww::toolchain
