@@ -46,7 +46,8 @@ class LauncherTest(unittest.TestCase):
     def stand_in(self, name, body, path=None):
         path = path or self.tree / "bin" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'#!/bin/sh\nprintf '%s\\n' "{name} $*" >> {self.log}\n{body}\n')
+        record = f'printf "%s\\n" "{name} $*" >> {self.log}'
+        path.write_text(f"#!/bin/sh\n{record}\n{body}\n")
         path.chmod(0o755)
 
     def launch(self, *arguments, **environment):
