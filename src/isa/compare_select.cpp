@@ -48,8 +48,9 @@ bool legal_comparison(std::string_view op, std::string_view type, bool ftz) {
     return !unsigned_only || type[1] == 'u';
 }
 
-// `type` names the set of the operands' type; they are at first and first + 1.
-void bind_operands(const Match& match, std::string_view type_set, int first, Binding& binding) {
+}  // namespace
+
+void bind_compared(const Match& match, std::string_view type_set, int first, Binding& binding) {
     const Type type = match.type(type_set);
     if (!legal_comparison(match.get(".CmpOp"), match.get(type_set), match.has(".ftz"))) {
         binding.error = std::string(match.get(".CmpOp")) + (match.has(".ftz") ? ".ftz" : "") + " does not compare " +
@@ -62,12 +63,14 @@ void bind_operands(const Match& match, std::string_view type_set, int first, Bin
         type, [&]<class T>() { select_run<T>(match, binding); });
 }
 
+namespace {
+
 void bind_setp(const Match& match, Binding& binding) {
     if (!check_predicates(match, {0, 1}, binding)) return;
     const BoolOp op = bool_op(match.get(".BoolOp"));
     if (op != BoolOp::none && !check_predicate(match, 4, binding)) return;
     binding.aux = CompareAux{.op = op}.pack();
-    bind_operands(match, ".type", 2, binding);
+    bind_compared(match, ".type", 2, binding);
 }
 void bind_set(const Match& match, Binding& binding) {
     if (!check_value(match, 0, 4, binding)) return;
@@ -75,7 +78,7 @@ void bind_set(const Match& match, Binding& binding) {
     if (op != BoolOp::none && !check_predicate(match, 3, binding)) return;
     const bool one = match.get(".dtype") == ".f32";
     binding.aux = CompareAux{.op = op, .result_bytes = 4, .true_bits = one ? 0x3f800000u : 0xffffffffu}.pack();
-    bind_operands(match, ".stype", 1, binding);
+    bind_compared(match, ".stype", 1, binding);
 }
 
 template <class T>

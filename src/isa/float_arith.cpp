@@ -64,16 +64,6 @@ struct Abs {
     static float apply(float a) { return numerics::canonical(std::fabs(a)); }
     static double apply(double a) { return std::fabs(a); }
 };
-template <class T>
-struct Bits;
-template <>
-struct Bits<uint32_t> {
-    static constexpr uint32_t kSign = 0x80000000u, kExponent = 0x7f800000u;
-};
-template <>
-struct Bits<uint64_t> {
-    static constexpr uint64_t kSign = uint64_t{1} << 63, kExponent = uint64_t{0x7ff} << 52;
-};
 // The sign of a, the rest of b.
 struct Copysign {
     template <class U>
@@ -108,23 +98,6 @@ void bind_testp(const Match& match, Binding& binding) {
     binding.run = bytes == 4 ? run_testp<uint32_t> : run_testp<uint64_t>;
 }
 
-// The result of two NaNs: canonical in f32, the second one made quiet in f64.
-float both_nan(float) { return numerics::float_of(numerics::kNanF32); }
-double both_nan(double b) { return numerics::double_of(numerics::bits_of(b) | 0x0008000000000000u); }
-
-template <bool Max, bool Nan, bool Xorsign>
-struct MinMax {
-    template <class T>
-    static T apply(T a, T b) {
-        if constexpr (!Xorsign) return min_max<Max, Nan>(a, b, both_nan(b));
-        const T result = min_max<Max, Nan>(std::fabs(a), std::fabs(b), both_nan(b));
-        using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-        const U sign = (std::bit_cast<U>(a) ^ std::bit_cast<U>(b)) & Bits<U>::kSign;
-        const U bits = std::bit_cast<U>(result);
-        const U keep = static_cast<U>(-static_cast<U>(bits <= Bits<U>::kExponent));
-        return std::bit_cast<T>(bits | (sign & keep));
-    }
-};
 template <bool Max, bool Nan, bool Magnitude>
 struct MinMax3 {
     static float apply(float a, float b, float c) {

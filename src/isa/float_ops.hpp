@@ -107,4 +107,31 @@ inline T min_max(T a, T b, T nan) {
     return std::bit_cast<T>(blend(x_nan & y_nan, std::bit_cast<I>(nan), known));
 }
 
+template <class T>
+struct Bits;
+template <>
+struct Bits<uint32_t> {
+    static constexpr uint32_t kSign = 0x80000000u, kExponent = 0x7f800000u;
+};
+template <>
+struct Bits<uint64_t> {
+    static constexpr uint64_t kSign = uint64_t{1} << 63, kExponent = uint64_t{0x7ff} << 52;
+};
+// The result of two NaNs: canonical in f32, the second one made quiet in f64.
+inline float both_nan(float) { return numerics::float_of(numerics::kNanF32); }
+inline double both_nan(double b) { return numerics::double_of(numerics::bits_of(b) | 0x0008000000000000u); }
+
+template <bool Max, bool Nan, bool Xorsign>
+struct MinMax {
+    template <class T>
+    static T apply(T a, T b) {
+        if constexpr (!Xorsign) return min_max<Max, Nan>(a, b, both_nan(b));
+        const T result = min_max<Max, Nan>(std::fabs(a), std::fabs(b), both_nan(b));
+        using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+        const U sign = (std::bit_cast<U>(a) ^ std::bit_cast<U>(b)) & Bits<U>::kSign;
+        const U bits = std::bit_cast<U>(result);
+        const U keep = static_cast<U>(-static_cast<U>(bits <= Bits<U>::kExponent));
+        return std::bit_cast<T>(bits | (sign & keep));
+    }
+};
 }  // namespace ww::isa
