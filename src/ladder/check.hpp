@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `check`: climbs the ladder of a port and says where the first failure is.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "device/device.hpp"
+#include "ladder/library.hpp"
+#include "ladder/report.hpp"
+
+namespace ww::ladder {
+
+// Opens the device that kernels run on. threads: host threads of an emulator (0: one a core).
+using OpenDevice = std::function<Result<std::unique_ptr<device::Device>>(uint32_t threads)>;
+
+struct CheckOptions {
+    std::filesystem::path port;  // the port.toml or its folder
+    std::string implementation;  // glob; empty: all but reference and float64
+    std::string case_glob;       // empty: every case that is not slow
+    std::string rung_glob;       // empty: every rung
+    uint64_t seed = 0;           // added to the cases' own seeds; also draws the poison
+    bool keep_going = false;
+    OpenDevice open_device;
+    LibraryTable libraries;                       // symbols that are part of this program
+    std::function<void(const std::string&)> on_start;  // a rung's name, before it runs
+    std::function<void(const Rung&)> on_rung;          // each rung as it ends
+};
+
+// Fails on wrong input only (port, globs that match nothing, no device); a kernel that is wrong is
+// a report that does not pass.
+Result<CheckReport> check(const CheckOptions& options);
+
+}  // namespace ww::ladder

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each rung judges. Finding the place of a failure is in localise.cpp.
+#include "ladder/climber.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ww::ladder {
+namespace {
+
+std::string key_of(const Target& target) {
+    return target.implementation->name + "/" + target.stage->name + "/" + target.c->id;
+}
+
+void fail_with(Rung& rung, Failure failure) {
+    rung.status = RungStatus::fail;
+    rung.failure = std::move(failure);
+}
+
+void skip(Rung& rung, std::string why) {
+    rung.status = RungStatus::skip;
+    rung.note = std::move(why);
+}
+
+// Neither 0 nor all ones, which kernels write by themselves.
+uint8_t poison_of(uint64_t seed) {
+    const uint64_t mixed = (seed + 1) * 0x9E3779B97F4A7C15u;
+    return static_cast<uint8_t>(mixed >> 56 | 1) % 254 + 1;
+}
+
+}  // namespace
+
+Climber::Climber(const port::Port& port, device::Device& device, const CheckOptions& options)
+    : port_(port),
+      options_(options),
+      poison_(poison_of(options.seed)),
+      runner_(port, device, options.libraries),
+      references_(port, runner_, options.seed) {}
+
+RunRequest Climber::request_for(const Target& target, const CaseData& data) const {
+    return RunRequest{.stage = target.stage, .impl = &target.impl(), .scope = &data.scope,
+                      .inputs = &data.values, .poison = poison_};
+}
+
+bool Climber::has_taps(const Target& target) const {
+    return runner_.has_taps(target.impl(), *target.stage);
+}
+
+CaseData* Climber::data_for(Rung& rung, const Target& target) {
+    References::Found found = references_.get(*target.c);
+    if (found.failure) {
+        fail_with(rung, std::move(*found.failure));
+        return nullptr;
+    }
+    const auto broken = port::unmet(target.impl(), found.data->scope);
+    if (!broken) {
+        fail_with(rung, failure_of(FailureKind::arguments, target.stage->name, broken.error()));
+        return nullptr;
+    }
+    if (*broken) {
+        skip(rung, fmt::format("unsupported: {} requires {}", target.implementation->name, **broken));
+        return nullptr;
+    }
+    return found.data;
+}
+
+void Climber::reference_rung(Rung& rung, const port::Case& c) {
+    References::Found found = references_.get(c);
+    if (found.failure) return fail_with(rung, std::move(*found.failure));
+    for (const auto& [name, tensor] : found.data->truth) {
+        const auto reference = found.data->values.find(name);
+        if (reference == found.data->values.end()) continue;
+        // The reference's own error against double: what relative tolerances build on.
+        port::Tolerance any{.mode = port::Tolerance::Mode::ulp, .max_ulp = 0};
+        Comparison own = compare(reference->second,
+                                 Expected{.reference = &reference->second, .truth = &tensor}, any);
+        own.metrics.mismatches = 0;
+        rung.metrics.push_back(std::move(own.metrics));
+    }
+}
+
+void Climber::compile_rung(Rung& rung, const port::Implementation& implementation,
+                           const port::Stage& stage, const std::vector<const port::Case*>& cases) {
+    for (const port::Case* c : cases) {
+        auto scope = port::scope_of(port_, *c);
+        if (!scope)
+            return fail_with(rung, failure_of(FailureKind::arguments, stage.name, scope.error()));
+        RunRequest request{.stage = &stage, .impl = &implementation.stages.at(stage.name),
+                           .scope = &scope.value()};
+        const auto broken = port::unmet(*request.impl, scope.value());
+        if (broken && *broken) continue;
+        for (const bool taps : {false, true}) {
+            if (taps && !runner_.has_taps(*request.impl, stage)) continue;
+            request.taps = taps;
+            if (auto failure = runner_.prepare(request)) {
+                failure->case_id = c->id;
+                if (taps) failure->message = "with taps on: " + failure->message;
+                return fail_with(rung, std::move(*failure));
+            }
+        }
+    }
+}
+
+void Climber::arguments_rung(Rung& rung, const port::Implementation& implementation,
+                             const port::Stage& stage,
+                             const std::vector<const port::Case*>& cases) {
+    for (const port::Case* c : cases) {
+        auto scope = port::scope_of(port_, *c);
+        if (!scope)
+            return fail_with(rung, failure_of(FailureKind::arguments, stage.name, scope.error()));
+        RunRequest request{.stage = &stage, .impl = &implementation.stages.at(stage.name),
+                           .scope = &scope.value()};
+        const auto broken = port::unmet(*request.impl, scope.value());
+        if (broken && *broken) continue;
+        for (const bool taps : {false, true}) {
+            if (taps && !runner_.has_taps(*request.impl, stage)) continue;
+            request.taps = taps;
+            if (auto failure = runner_.check_launch(request)) {
+                failure->case_id = c->id;
+                return fail_with(rung, std::move(*failure));
+            }
+        }
+    }
+}
+
+Expected Climber::expected_of(const CaseData& data, const std::string& tensor,
+                              const port::Tolerance& tolerance) const {
+    Expected out;
+    const auto reference = data.values.find(tensor);
+    if (reference != data.values.end()) out.reference = &reference->second;
+    if (const auto truth = data.truth.find(tensor); truth != data.truth.end())
+        out.truth = &truth->second;
+    if (tolerance.mode != port::Tolerance::Mode::relative_to) return out;
+    if (tolerance.baseline == "reference") {
+        out.baseline = out.reference;
+    } else if (const auto made = data.baselines.find(tolerance.baseline);
+               made != data.baselines.end()) {
+        const auto found = made->second.find(tensor);
+        if (found != made->second.end()) out.baseline = &found->second;
+    }
+    return out;
+}
+
+bool Climber::judge(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
+                    bool is_tap, const port::Tensor* against) {
+    const port::TensorSpec& spec = *port_.tensor(got.name);
+    port::Tolerance tolerance = port::tolerance_of(*target.c, spec);
+    if (tolerance.mode == port::Tolerance::Mode::relative_to) {
+        if (auto failure = references_.add_baseline(data, tolerance.baseline, *target.stage)) {
+            fail_with(rung, std::move(*failure));
+            return false;
+        }
+    }
+    Expected expected = expected_of(data, got.name, tolerance);
+    if (against) {  // another implementation is the yardstick; both may be off by the tolerance
+        expected.reference = against;
+        if (tolerance.mode == port::Tolerance::Mode::relative_to) expected.baseline = against;
+        else expected.truth = against;
+        if (tolerance.mode == port::Tolerance::Mode::ulp) tolerance.max_ulp *= 2;
+    }
+    if (!expected.reference ||
+        (tolerance.mode == port::Tolerance::Mode::relative_to && !expected.baseline)) {
+        rung.note = fmt::format("{} is not compared: the reference does not make it", got.name);
+        return true;
+    }
+    Comparison comparison = compare(got, expected, tolerance);
+    rung.metrics.push_back(comparison.metrics);
+    if (comparison.pass) return true;
+    if (rung.failure) return false;  // the first one is the place
+    Failure failure{.kind = comparison.kind, .message = comparison.message,
+                    .stage = target.stage->name, .output = got.name, .case_id = target.c->id,
+                    .first = comparison.first, .worst = comparison.worst};
+    if (is_tap) failure.tap = got.name;
+    if (comparison.first)
+        localise(failure, target, data, got.name, comparison.first_linear, is_tap);
+    fail_with(rung, std::move(failure));
+    return false;
+}
+
+void Climber::stage_rung(Rung& rung, const Target& target) {
+    CaseData* data = data_for(rung, target);
+    if (!data) return;
+    RunRequest request = request_for(target, *data);
+    RunResult first = runner_.run(request);
+    if (first.failure) return fail_run(rung, target, request, std::move(*first.failure));
+    request.poison = static_cast<uint8_t>(~poison_);
+    RunResult second = runner_.run(request);
+    if (second.failure) return fail_run(rung, target, request, std::move(*second.failure));
+    if (auto failure = find_unwritten(target, first.outputs, second.outputs))
+        return fail_with(rung, std::move(*failure));
+    for (const std::string& name : target.stage->outputs)
+        judge(rung, target, *data, first.outputs.at(name), false);
+    if (rung.failure) {
+        if (has_taps(target)) first_bad_tap(*rung.failure, target, *data);
+        return;
+    }
+    if (auto failure = find_changed(target, first.outputs, second.outputs,
+                                    FailureKind::not_deterministic, "two runs on the same inputs"))
+        return fail_with(rung, std::move(*failure));
+    outputs_.insert_or_assign(key_of(target), std::move(first.outputs));
+}
+
+const TensorMap* Climber::outputs_of(Rung& rung, const Target& target, CaseData& data) {
+    const std::string key = key_of(target);
+    if (const auto found = outputs_.find(key); found != outputs_.end()) return &found->second;
+    RunRequest request = request_for(target, data);
+    RunResult result = runner_.run(request);
+    if (result.failure) {
+        fail_run(rung, target, request, std::move(*result.failure));
+        return nullptr;
+    }
+    return &outputs_.insert_or_assign(key, std::move(result.outputs)).first->second;
+}
+
+void Climber::taps_rung(Rung& rung, const Target& target) {
+    CaseData* data = data_for(rung, target);
+    if (!data) return;
+    const TensorMap* plain = outputs_of(rung, target, *data);
+    if (!plain) return;
+    RunRequest request = request_for(target, *data);
+    request.taps = true;
+    RunResult tapped = runner_.run(request);
+    if (tapped.failure) return fail_run(rung, target, request, std::move(*tapped.failure));
+    request.poison = static_cast<uint8_t>(~poison_);
+    RunResult again = runner_.run(request);
+    if (again.failure) return fail_run(rung, target, request, std::move(*again.failure));
+    if (auto failure = find_changed(target, *plain, tapped.outputs, FailureKind::taps_change_output,
+                                    "the kernel with taps and the one without"))
+        return fail_with(rung, std::move(*failure));
+    if (auto failure = find_unwritten(target, tapped.taps, again.taps)) {
+        failure->tap = failure->output;
+        return fail_with(rung, std::move(*failure));
+    }
+    for (const std::string& name : target.stage->taps)  // in program order
+        judge(rung, target, *data, tapped.taps.at(name), true);
+}
+
+Runner* Climber::single_threaded(Rung& rung) {
+    if (second_runner_) return second_runner_.get();
+    auto opened = options_.open_device(1);
+    if (!opened) {
+        fail_with(rung, failure_of(FailureKind::stopped, "", opened.error()));
+        return nullptr;
+    }
+    second_device_ = std::move(opened).value();
+    second_runner_ = std::make_unique<Runner>(port_, *second_device_, options_.libraries);
+    return second_runner_.get();
+}
+
+void Climber::determinism_rung(Rung& rung, const Target& target) {
+    CaseData* data = data_for(rung, target);
+    if (!data) return;
+    const TensorMap* before = outputs_of(rung, target, *data);
+    Runner* other = before ? single_threaded(rung) : nullptr;
+    if (!other) return;
+    RunRequest request = request_for(target, *data);
+    RunResult again = other->run(request);
+    if (again.failure) return fail_run(rung, target, request, std::move(*again.failure));
+    if (auto failure = find_changed(target, *before, again.outputs, FailureKind::not_deterministic,
+                                    "runs with one and with all host threads"))
+        fail_with(rung, std::move(*failure));
+}
+
+void Climber::chain_rung(Rung& rung, const port::Implementation& implementation,
+                         const port::Case& c) {
+    TensorMap values;  // grows stage by stage, from the implementation's own results
+    for (const port::Stage& stage : port_.stages) {
+        const bool covered = implementation.stages.count(stage.name) > 0;
+        const port::Implementation* made_by =
+            covered ? &implementation : port_.implementation("reference");
+        const Target target{.implementation = made_by, .stage = &stage, .c = &c};
+        CaseData* data = data_for(rung, target);
+        if (!data) return;
+        if (values.empty()) values = data->values;
+        RunRequest request = request_for(target, *data);
+        request.inputs = &values;
+        RunResult result = runner_.run(request);
+        if (result.failure) return fail_run(rung, target, request, std::move(*result.failure));
+        for (auto& [name, tensor] : result.outputs) {
+            const bool is_result = port_.tensor(name)->role == port::Role::output;
+            if (is_result) judge(rung, target, *data, tensor, false);
+            values.insert_or_assign(name, std::move(tensor));
+        }
+    }
+}
+
+void Climber::compare_rung(Rung& rung, const Target& target, const port::Implementation& other) {
+    CaseData* data = data_for(rung, target);
+    if (!data) return;
+    const Target yardstick{.implementation = &other, .stage = target.stage, .c = target.c};
+    const auto broken = port::unmet(yardstick.impl(), data->scope);
+    if (broken && *broken)
+        return skip(rung, fmt::format("unsupported: {} requires {}", other.name, **broken));
+    const TensorMap* mine = outputs_of(rung, target, *data);
+    const TensorMap* theirs = mine ? outputs_of(rung, yardstick, *data) : nullptr;
+    if (!theirs) return;
+    int64_t different = 0;
+    for (const std::string& name : target.stage->outputs) {
+        judge(rung, target, *data, mine->at(name), false, &theirs->at(name));
+        different += mine->at(name).bytes != theirs->at(name).bytes;
+    }
+    if (different == 0) rung.note = "the same bits";
+}
+
+}  // namespace ww::ladder

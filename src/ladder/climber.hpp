@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rungs of a ladder: each judges one thing and, on failure, finds the place. check.cpp says
+// which rungs there are and in what order.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ladder/check.hpp"
+#include "ladder/compare.hpp"
+#include "ladder/references.hpp"
+#include "ladder/runner.hpp"
+
+namespace ww::ladder {
+
+// One implementation of one stage in one case.
+struct Target {
+    const port::Implementation* implementation = nullptr;
+    const port::Stage* stage = nullptr;
+    const port::Case* c = nullptr;
+
+    const port::StageImpl& impl() const { return implementation->stages.at(stage->name); }
+};
+
+class Climber {
+  public:
+    Climber(const port::Port& port, device::Device& device, const CheckOptions& options);
+
+    void reference_rung(Rung& rung, const port::Case& c);
+    void compile_rung(Rung& rung, const port::Implementation& implementation,
+                      const port::Stage& stage, const std::vector<const port::Case*>& cases);
+    void arguments_rung(Rung& rung, const port::Implementation& implementation,
+                        const port::Stage& stage, const std::vector<const port::Case*>& cases);
+    void stage_rung(Rung& rung, const Target& target);
+    void taps_rung(Rung& rung, const Target& target);
+    void determinism_rung(Rung& rung, const Target& target);
+    void chain_rung(Rung& rung, const port::Implementation& implementation, const port::Case& c);
+    void compare_rung(Rung& rung, const Target& target, const port::Implementation& other);
+    bool has_taps(const Target& target) const;
+
+  private:
+    // The case's data, or nothing after the rung was told why it fails or is skipped.
+    CaseData* data_for(Rung& rung, const Target& target);
+    RunRequest request_for(const Target& target, const CaseData& data) const;
+    // Outputs of a run that was found good or bad before; run again when they are not kept.
+    const TensorMap* outputs_of(Rung& rung, const Target& target, CaseData& data);
+    // Judges one tensor; on failure the rung fails and, when it is new, is localised.
+    bool judge(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
+               bool is_tap, const port::Tensor* against = nullptr);
+    void localise(Failure& failure, const Target& target, const CaseData& data,
+                  const std::string& tensor, int64_t linear, bool taps);
+    void first_bad_tap(Failure& failure, const Target& target, CaseData& data);
+    std::optional<Failure> find_unwritten(const Target& target, const TensorMap& a,
+                                          const TensorMap& b) const;
+    std::optional<Failure> find_changed(const Target& target, const TensorMap& a,
+                                        const TensorMap& b, FailureKind kind,
+                                        const std::string& what) const;
+    void fail_run(Rung& rung, const Target& target, RunRequest request, Failure failure);
+    Runner* single_threaded(Rung& rung);
+    Expected expected_of(const CaseData& data, const std::string& tensor,
+                         const port::Tolerance& tolerance) const;
+
+    const port::Port& port_;
+    const CheckOptions& options_;
+    uint8_t poison_;
+    Runner runner_;
+    References references_;
+    std::unique_ptr<device::Device> second_device_;
+    std::unique_ptr<Runner> second_runner_;
+    std::map<std::string, TensorMap> outputs_;  // by "implementation/stage/case"
+};
+
+}  // namespace ww::ladder

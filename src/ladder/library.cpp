@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looking up library stages and the values they read.
+#include "ladder/library.hpp"
+
+#include <dlfcn.h>
+
+#include "base/text.hpp"
+
+namespace ww::ladder {
+
+int64_t LibraryCall::integer(std::string_view name) const {
+    const auto found = scope->integers.find(name);
+    WW_CHECK(found != scope->integers.end(), std::string(name));
+    return found->second;
+}
+
+double LibraryCall::real(std::string_view name) const {
+    const auto found = scope->reals.find(name);
+    return found != scope->reals.end() ? found->second : static_cast<double>(integer(name));
+}
+
+const port::Tensor& LibraryCall::input(std::string_view name) const {
+    const auto found = inputs.find(name);
+    WW_CHECK(found != inputs.end(), std::string(name));
+    return *found->second;
+}
+
+port::Tensor* LibraryCall::output(std::string_view name) const {
+    const auto found = outputs.find(name);
+    return found == outputs.end() ? nullptr : found->second;
+}
+
+port::Tensor* LibraryCall::tap(std::string_view name) const {
+    const auto found = taps.find(name);
+    return found == taps.end() ? nullptr : found->second;
+}
+
+namespace {
+
+Result<LibraryFunction> from_shared_object(const std::string& symbol,
+                                           const std::filesystem::path& path) {
+    // Never closed: the function must stay valid as long as the program runs.
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return fail("cannot load " + path.string() + ": " + dlerror());
+    void* address = dlsym(handle, symbol.c_str());
+    if (!address) return fail(path.string() + " has no symbol " + symbol);
+    return reinterpret_cast<LibraryFunction>(address);
+}
+
+}  // namespace
+
+Result<LibraryFunction> find_library(const LibraryTable& table, const std::string& symbol,
+                                     const std::filesystem::path& path) {
+    if (!path.empty()) return from_shared_object(symbol, path);
+    const auto found = table.find(symbol);
+    if (found != table.end()) return found->second;
+    std::vector<std::string> known;
+    for (const auto& [name, function] : table) known.push_back(name);
+    const std::string near = nearest(symbol, known);
+    return fail("no library symbol " + symbol + " in this program" +
+                (near.empty() ? "; name the shared object that has it with path = \"...\""
+                              : "; did you mean " + near + "?"));
+}
+
+}  // namespace ww::ladder

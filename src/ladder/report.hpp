@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a check found: rungs with metrics and failures, and its three printed forms. No judging here.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "device/device.hpp"
+
+namespace ww::ladder {
+
+// One element of an output: where it is, what was there and what should have been.
+struct Element {
+    std::vector<int64_t> coordinates;
+    std::string got_bits;  // "0x3f80"
+    double got = 0;
+    double expected = 0;
+    double error = 0;  // |got - expected|
+    double ulp = 0;    // the same in units in the last place of the output's type
+};
+
+// How far an output is from what it should be. Errors are over all elements, in double.
+struct Metrics {
+    std::string output;
+    int64_t elements = 0;
+    int64_t mismatches = 0;  // elements that break the tolerance
+    double max_abs = 0, max_ulp = 0;
+    double relative_l1 = 0, relative_l2 = 0;
+    double cosine = 1;
+    double gain = 1;  // <got, expected> / <expected, expected>
+    double rmse = 0;
+    std::optional<double> baseline_max_abs;  // tolerance relative_to: the baseline's own error
+    std::string output_hash;                 // XXH64 of the output's bytes, 16 hex digits
+};
+
+enum class FailureKind {
+    compile,          // the compiler or the loader refused the code
+    arguments,        // launch arguments do not fit the kernel: wrong input
+    stopped,          // the launch or the process ended with an error
+    wrong,            // an element breaks the tolerance
+    not_a_number,     // NaN where none is expected
+    unwritten,        // an output element still holds the poison
+    out_of_bounds,    // a guard zone around a tensor was written
+    input_modified,   // an input differs after the launch
+    not_deterministic,
+    taps_change_output,
+    reference,        // the reference itself failed or is not a number: nothing can be judged
+};
+std::string_view name(FailureKind kind);
+
+// The stage, then the tap, the element, the tile and the instruction: as far as it is known.
+struct Failure {
+    FailureKind kind = FailureKind::wrong;
+    std::string message;  // one line
+    std::string stage, tap, output, case_id;
+    std::optional<Element> first, worst;
+    std::optional<Element> tap_first;  // first wrong element of the first bad tap
+    std::vector<int64_t> tile, tile_first;  // index of the tile; coordinates of its first element
+    std::vector<int64_t> tile_extents;
+    std::optional<device::WriteRecord> written_by;
+    Diagnostics diagnostics;
+};
+
+enum class RungStatus { pass, fail, skip };
+std::string_view name(RungStatus status);
+
+struct Rung {
+    std::string name;  // "stage/plain/softmax/minilm"
+    RungStatus status = RungStatus::pass;
+    double seconds = 0;
+    std::string note;  // why it was skipped, or what it looked at
+    std::vector<Metrics> metrics;
+    std::optional<Failure> failure;
+};
+
+struct CheckReport {
+    std::string port;
+    device::Info device;
+    uint64_t seed = 0;
+    double seconds = 0;
+    std::vector<Rung> rungs;
+    size_t not_run = 0;    // rungs after the one that stopped the check
+    bool pass = false;     // no rung failed, and at least one compared something
+    std::string reason;    // one line: why it did not pass; empty when it did
+
+    // 0 pass, 1 a rung failed, 2 the port's own arguments are wrong.
+    int exit_code() const;
+};
+
+std::string rung_line(const Rung& rung);      // one line, no newline
+std::string failure_text(const Rung& rung);   // indented lines, empty without a failure
+std::string summary_text(const CheckReport& report);
+std::string to_json(const CheckReport& report);
+std::string to_junit(const CheckReport& report);
+
+}  // namespace ww::ladder

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report for programs: JSON (numbers that are not finite become strings) and JUnit XML.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "ladder/report.hpp"
+
+namespace ww::ladder {
+namespace {
+
+using nlohmann::json;
+
+// JSON has no infinity and no NaN; a null would not say which it was.
+json number(double value) {
+    if (std::isfinite(value)) return value;
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+json to_json(const Element& element) {
+    return {{"coordinates", element.coordinates}, {"got", number(element.got)},
+            {"got_bits", element.got_bits},       {"expected", number(element.expected)},
+            {"error", number(element.error)},     {"ulp", number(element.ulp)}};
+}
+
+json to_json(const Metrics& metrics) {
+    json out = {{"output", metrics.output},
+                {"elements", metrics.elements},
+                {"mismatches", metrics.mismatches},
+                {"max_abs", number(metrics.max_abs)},
+                {"max_ulp", number(metrics.max_ulp)},
+                {"relative_l1", number(metrics.relative_l1)},
+                {"relative_l2", number(metrics.relative_l2)},
+                {"cosine", number(metrics.cosine)},
+                {"gain", number(metrics.gain)},
+                {"rmse", number(metrics.rmse)},
+                {"output_hash", metrics.output_hash}};
+    if (metrics.baseline_max_abs) out["baseline_max_abs"] = number(*metrics.baseline_max_abs);
+    return out;
+}
+
+json to_json(const device::Dim3& dim) { return json::array({dim.x, dim.y, dim.z}); }
+
+json to_json(const device::WriteRecord& record) {
+    return {{"block", to_json(record.block)},
+            {"thread", to_json(record.thread)},
+            {"kernel", record.kernel},
+            {"instruction", record.instruction},
+            {"ptx_line", record.ptx_line},
+            {"source_file", record.source_file},
+            {"source_line", record.source_line}};
+}
+
+json to_json(const Failure& failure) {
+    json out = {{"kind", name(failure.kind)}, {"message", failure.message},
+                {"stage", failure.stage},     {"tap", failure.tap},
+                {"output", failure.output},   {"case", failure.case_id}};
+    if (failure.first) out["first"] = to_json(*failure.first);
+    if (failure.worst) out["worst"] = to_json(*failure.worst);
+    if (failure.tap_first) out["tap_first"] = to_json(*failure.tap_first);
+    if (!failure.tile.empty())
+        out["tile"] = {{"index", failure.tile},
+                       {"first", failure.tile_first},
+                       {"extents", failure.tile_extents}};
+    if (failure.written_by) out["written_by"] = to_json(*failure.written_by);
+    json diagnostics = json::array();
+    for (const Diagnostic& each : failure.diagnostics)
+        diagnostics.push_back({{"severity", severity_name(each.severity)},
+                               {"file", each.file},
+                               {"line", each.line},
+                               {"col", each.col},
+                               {"message", each.message}});
+    out["diagnostics"] = std::move(diagnostics);
+    return out;
+}
+
+json to_json(const Rung& rung) {
+    json metrics = json::array();
+    for (const Metrics& each : rung.metrics) metrics.push_back(to_json(each));
+    return {{"name", rung.name},
+            {"status", name(rung.status)},
+            {"seconds", rung.seconds},
+            {"note", rung.note},
+            {"metrics", std::move(metrics)},
+            {"failure", rung.failure ? to_json(*rung.failure) : json(nullptr)}};
+}
+
+std::string xml_escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+            case '&': out += "&amp;"; break;
+            case '<': out += "&lt;"; break;
+            case '>': out += "&gt;"; break;
+            case '"': out += "&quot;"; break;
+            case '\n': case '\t': out += c; break;
+            // XML 1.0 has no way to write other control characters.
+            default: out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string to_json(const CheckReport& report) {
+    json rungs = json::array();
+    for (const Rung& rung : report.rungs) rungs.push_back(to_json(rung));
+    const json out = {{"verdict", report.pass ? "pass" : "fail"},
+                      {"reason", report.reason},
+                      {"port", report.port},
+                      {"device",
+                       {{"kind", report.device.kind},
+                        {"name", report.device.name},
+                        {"target", report.device.target},
+                        {"driver", report.device.driver}}},
+                      {"seed", report.seed},
+                      {"seconds", report.seconds},
+                      {"not_run", report.not_run},
+                      {"rungs", std::move(rungs)}};
+    // Bytes of a kernel's source that are no UTF-8 must not lose the report.
+    return out.dump(2, ' ', false, json::error_handler_t::replace);
+}
+
+std::string to_junit(const CheckReport& report) {
+    size_t failures = 0, skipped = 0;
+    for (const Rung& rung : report.rungs) {
+        failures += rung.status == RungStatus::fail;
+        skipped += rung.status == RungStatus::skip;
+    }
+    std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+    out += fmt::format(
+        "<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n",
+        xml_escaped(report.port), report.rungs.size(), failures, skipped, report.seconds);
+    for (const Rung& rung : report.rungs) {
+        out += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
+                           xml_escaped(report.port), xml_escaped(rung.name), rung.seconds);
+        if (rung.status == RungStatus::pass) {
+            out += "/>\n";
+            continue;
+        }
+        out += ">\n";
+        if (rung.status == RungStatus::skip)
+            out += fmt::format("    <skipped message=\"{}\"/>\n", xml_escaped(rung.note));
+        else if (rung.failure)
+            out += fmt::format("    <failure type=\"{}\" message=\"{}\">{}</failure>\n",
+                               name(rung.failure->kind), xml_escaped(rung.failure->message),
+                               xml_escaped(failure_text(rung)));
+        out += "  </testcase>\n";
+    }
+    return out + "</testsuite>\n";
+}
+
+}  // namespace ww::ladder

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report for people: one line a rung, and below a failed one where the fault is.
+#include <fmt/format.h>
+
+#include "ladder/report.hpp"
+#include "port/tensor.hpp"
+
+namespace ww::ladder {
+namespace {
+
+std::string element_text(const Element& element) {
+    return fmt::format("{} is {:.9g} ({}), expected {:.9g}: off by {:.3g}, {:.4g} ulp",
+                       port::coordinates_text(element.coordinates), element.got, element.got_bits,
+                       element.expected, element.error, element.ulp);
+}
+
+std::string dim_text(const device::Dim3& dim) {
+    return fmt::format("({}, {}, {})", dim.x, dim.y, dim.z);
+}
+
+std::string writer_text(const device::WriteRecord& record) {
+    std::string out = fmt::format("block {} thread {}: {}", dim_text(record.block),
+                                  dim_text(record.thread), record.instruction);
+    if (record.ptx_line > 0) out += fmt::format("  (PTX line {})", record.ptx_line);
+    return out;
+}
+
+// The worst of all outputs, for the rung's one line.
+std::string metrics_text(const std::vector<Metrics>& metrics) {
+    std::string out;
+    for (const Metrics& each : metrics)
+        out += fmt::format("{}{} {:.3g} ulp, L2 {:.2g}", out.empty() ? "" : "; ", each.output,
+                           each.max_ulp, each.relative_l2);
+    return out;
+}
+
+}  // namespace
+
+std::string_view name(FailureKind kind) {
+    switch (kind) {
+        case FailureKind::compile: return "compile";
+        case FailureKind::arguments: return "arguments";
+        case FailureKind::stopped: return "stopped";
+        case FailureKind::wrong: return "wrong";
+        case FailureKind::not_a_number: return "not_a_number";
+        case FailureKind::unwritten: return "unwritten";
+        case FailureKind::out_of_bounds: return "out_of_bounds";
+        case FailureKind::input_modified: return "input_modified";
+        case FailureKind::not_deterministic: return "not_deterministic";
+        case FailureKind::taps_change_output: return "taps_change_output";
+        case FailureKind::reference: return "reference";
+    }
+    return "";
+}
+
+std::string_view name(RungStatus status) {
+    switch (status) {
+        case RungStatus::pass: return "pass";
+        case RungStatus::fail: return "fail";
+        case RungStatus::skip: return "skip";
+    }
+    return "";
+}
+
+int CheckReport::exit_code() const {
+    if (pass) return 0;
+    for (const Rung& rung : rungs)
+        if (rung.failure && rung.failure->kind == FailureKind::arguments) return 2;
+    return 1;
+}
+
+std::string rung_line(const Rung& rung) {
+    const std::string_view word = rung.status == RungStatus::fail ? "FAIL" : name(rung.status);
+    std::string detail = rung.status == RungStatus::fail && rung.failure ? rung.failure->message
+                         : !rung.note.empty()                            ? rung.note
+                                              : metrics_text(rung.metrics);
+    if (rung.status != RungStatus::fail && !rung.note.empty() && !rung.metrics.empty())
+        detail = metrics_text(rung.metrics) + "; " + rung.note;
+    std::string line = fmt::format("{:4}  {:44} {:7.3f} s", word, rung.name, rung.seconds);
+    return detail.empty() ? line : line + "  " + detail;
+}
+
+std::string failure_text(const Rung& rung) {
+    if (!rung.failure) return "";
+    const Failure& failure = *rung.failure;
+    std::string out;
+    const auto line = [&](std::string_view label, const std::string& text) {
+        out += fmt::format("      {:12} {}\n", label, text);
+    };
+    if (!failure.stage.empty()) line("stage", failure.stage);
+    if (!failure.tap.empty()) {
+        const bool only = failure.tap == failure.output;
+        line("tap", failure.tap + (only ? "" : " (the first bad one in program order)"));
+    }
+    if (failure.tap_first) line("first in tap", element_text(*failure.tap_first));
+    if (!failure.output.empty()) line("output", failure.output);
+    if (!failure.case_id.empty()) line("case", failure.case_id);
+    if (failure.first) line("first wrong", element_text(*failure.first));
+    if (failure.worst) line("worst", element_text(*failure.worst));
+    if (!failure.tile.empty())
+        line("tile", fmt::format("{} of {} elements, from {}", port::coordinates_text(failure.tile),
+                                 port::coordinates_text(failure.tile_extents),
+                                 port::coordinates_text(failure.tile_first)));
+    if (failure.written_by) {
+        line("written by", writer_text(*failure.written_by));
+        if (!failure.written_by->source_file.empty())
+            line("source", fmt::format("{}:{}", failure.written_by->source_file,
+                                       failure.written_by->source_line));
+    }
+    if (!failure.diagnostics.empty()) out += format(failure.diagnostics) + "\n";
+    return out;
+}
+
+std::string summary_text(const CheckReport& report) {
+    size_t passed = 0, failed = 0, skipped = 0;
+    for (const Rung& rung : report.rungs) {
+        passed += rung.status == RungStatus::pass;
+        failed += rung.status == RungStatus::fail;
+        skipped += rung.status == RungStatus::skip;
+    }
+    std::string out = fmt::format("{} on {} ({}): {}, {} rungs passed", report.port,
+                                  report.device.name, report.device.target,
+                                  report.pass ? "pass" : "FAIL", passed);
+    if (failed) out += fmt::format(", {} failed", failed);
+    if (skipped) out += fmt::format(", {} skipped", skipped);
+    if (report.not_run) out += fmt::format(", {} not run", report.not_run);
+    out += fmt::format(", {:.2f} s", report.seconds);
+    if (!report.pass && failed == 0) out += "; " + report.reason;
+    return out;
+}
+
+}  // namespace ww::ladder

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel implementations: source -> image -> loaded kernel, and one launch over guarded buffers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "ladder/buffers.hpp"
+#include "ladder/runner.hpp"
+#include "toolchain/found.hpp"
+#include "toolchain/toolchain.hpp"
+
+namespace ww::ladder {
+namespace {
+
+using port::KernelImpl;
+
+bool without_fused_multiply_add(const std::vector<std::string>& options) {
+    return std::any_of(options.begin(), options.end(), [](const std::string& option) {
+        return option == "-fmad=false" || option == "--fmad=false";
+    });
+}
+
+Result<device::Image> image_from_file(const std::filesystem::path& path, device::Image::Kind kind) {
+    WW_TRY(bytes, read_file(path));
+    return device::Image{.kind = kind, .name = path.string(), .bytes = std::move(bytes)};
+}
+
+// The PTX as a cubin, where ptxas is there: what is measured is then what ships, and the choice of
+// --fmad reaches the assembler. The driver's own compiler takes the PTX otherwise.
+Result<device::Image> assembled(const device::Image& ptx, const std::string& target,
+                                const std::vector<std::string>& options) {
+    if (!toolchain::need_part("ptxas")) return ptx;
+    toolchain::AssembleOptions assemble;
+    if (without_fused_multiply_add(options)) assemble.options.push_back("--fmad=false");
+    WW_TRY(made, toolchain::assemble(ptx.bytes, target, ptx.name, assemble));
+    return device::Image{.kind = device::Image::Kind::cubin, .name = ptx.name, .bytes = made.cubin};
+}
+
+// Names for the tensors of a launch that is only checked, not run.
+device::Address no_address(const std::string&) { return 512; }
+
+}  // namespace
+
+Result<device::Image> Runner::image_of(const KernelImpl& kernel, const port::Scope& scope,
+                                       bool taps) const {
+    const auto& path = taps && !kernel.taps_source.empty() ? kernel.taps_source : kernel.source;
+    if (kernel.kind == KernelImpl::Source::cubin)
+        return image_from_file(path, device::Image::Kind::cubin);
+    const device::Info info = device_.info();
+    const std::string target = kernel.target.empty() ? info.target : kernel.target;
+    device::Image image;
+    if (kernel.kind == KernelImpl::Source::ptx) {
+        WW_TRY(text, image_from_file(path, device::Image::Kind::ptx));
+        image = std::move(text);
+    } else {
+        toolchain::CompileRequest request;
+        WW_TRY(source, read_file(path));
+        request.source = std::move(source);
+        request.name = path.string();
+        request.target = target;
+        WW_TRY(defines, port::defines_of(kernel, scope));
+        request.defines = std::move(defines);
+        if (taps) request.defines.emplace_back(kernel.tap_define, "1");
+        request.include_dirs = kernel.include;
+        request.options = kernel.options;
+        WW_TRY(compiled, toolchain::compile_ptx(request));
+        image = device::Image{.kind = device::Image::Kind::ptx,
+                              .name = path.string(),
+                              .bytes = std::move(compiled.ptx)};
+    }
+    return info.kind == "cuda" ? assembled(image, target, kernel.options) : image;
+}
+
+Result<device::KernelId> Runner::load(const KernelImpl& kernel, const port::Scope& scope,
+                                      bool taps) {
+    WW_TRY(defines, port::defines_of(kernel, scope));
+    std::string key = fmt::format("{}|{}|{}|{}", kernel.source.string(), kernel.entry,
+                                  kernel.target, taps);
+    for (const auto& [name, value] : defines) key += fmt::format("|{}={}", name, value);
+    for (const std::string& option : kernel.options) key += "|" + option;
+    if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
+    WW_TRY(image, image_of(kernel, scope, taps));
+    WW_TRY(module, device_.load(image));
+    WW_TRY(loaded, device_.kernel(module, kernel.entry));
+    kernels_.emplace(std::move(key), loaded);
+    return loaded;
+}
+
+Result<device::Launch> Runner::launch_of(
+    const RunRequest& request, const KernelImpl& kernel,
+    const std::function<device::Address(const std::string&)>& address_of) const {
+    WW_TRY(size, port::launch_size(kernel, *request.scope));
+    const auto dim = [](const std::array<uint32_t, 3>& d) { return device::Dim3{d[0], d[1], d[2]}; };
+    device::Launch launch;
+    launch.grid = dim(size.grid);
+    launch.block = dim(size.block);
+    launch.cluster = dim(size.cluster);
+    launch.dynamic_shared_bytes = size.shared_bytes;
+    launch.cooperative = kernel.cooperative;
+    std::vector<const port::Arg*> args;
+    for (const port::Arg& arg : kernel.args) args.push_back(&arg);
+    if (request.taps)
+        for (const port::Arg& arg : kernel.tap_args) args.push_back(&arg);
+    for (const port::Arg* arg : args) {
+        WW_TRY(value, argument(*arg, *request.scope, address_of));
+        launch.arguments.push_back(std::move(value));
+    }
+    return launch;
+}
+
+std::optional<Failure> Runner::prepare(const RunRequest& request) {
+    const std::string& stage = request.stage->name;
+    if (const auto* library = std::get_if<port::LibraryImpl>(&request.impl->value)) {
+        const auto found = find_library(libraries_, library->symbol, library->path);
+        if (!found) return failure_of(FailureKind::arguments, stage, found.error());
+    }
+    if (const auto* kernel = std::get_if<KernelImpl>(&request.impl->value)) {
+        const auto loaded = load(*kernel, *request.scope, request.taps);
+        if (!loaded) return failure_of(FailureKind::compile, stage, loaded.error());
+    }
+    return std::nullopt;
+}
+
+std::optional<Failure> Runner::check_launch(const RunRequest& request) {
+    if (auto failure = prepare(request)) return failure;
+    const auto* kernel = std::get_if<KernelImpl>(&request.impl->value);
+    if (!kernel) return std::nullopt;
+    const auto check = [&]() -> Status {
+        WW_TRY(loaded, load(*kernel, *request.scope, request.taps));
+        WW_TRY(params, device_.params(loaded));
+        WW_TRY(launch, launch_of(request, *kernel, no_address));
+        return device::check_arguments(kernel->entry, params, launch.arguments);
+    };
+    Status status = check();
+    if (status) return std::nullopt;
+    // The kernel's parameters have no place in port.toml; its implementation has.
+    Diagnostics diagnostics = status.error();
+    for (Diagnostic& each : diagnostics)
+        if (each.file.empty()) each = request.impl->place.error(each.message);
+    return failure_of(FailureKind::arguments, request.stage->name, diagnostics);
+}
+
+RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& kernel) {
+    RunResult result;
+    Buffers buffers(device_, request.poison);
+    std::optional<Intrusion> intrusion;
+    const auto launch = [&]() -> Status {
+        WW_TRY(loaded, load(kernel, *request.scope, request.taps));
+        const port::Stage& stage = *request.stage;
+        for (const std::string& name : stage.inputs) {
+            WW_TRY(added, buffers.add_input(request.inputs->at(name)));
+            (void)added;
+        }
+        std::vector<std::string> written = stage.outputs;
+        written.insert(written.end(), stage.scratch.begin(), stage.scratch.end());
+        if (request.taps) written.insert(written.end(), stage.taps.begin(), stage.taps.end());
+        for (const std::string& name : written) {
+            WW_TRY(shape, layout(name, request));
+            WW_TRY(added, buffers.add_output(name, shape));
+            (void)added;
+        }
+        WW_TRY(what, launch_of(request, kernel,
+                               [&](const std::string& name) { return buffers.address(name); }));
+        WW_TRY(report, device_.launch(loaded, what));
+        result.seconds = report.seconds;
+        WW_TRY(found, buffers.intrusion());
+        intrusion = found;
+        for (const std::string& name : stage.outputs) {
+            WW_TRY(tensor, buffers.read(name));
+            result.outputs.emplace(name, std::move(tensor));
+        }
+        if (!request.taps) return ok();
+        for (const std::string& name : stage.taps) {
+            WW_TRY(tensor, buffers.read(name));
+            result.taps.emplace(name, std::move(tensor));
+        }
+        return ok();
+    };
+    device_.trace_writes(request.trace.has_value());
+    const Status status = launch();
+    if (!status) {
+        result.failure = failure_of(FailureKind::stopped, request.stage->name, status.error());
+    } else if (intrusion) {
+        result.failure = failure_of(
+            intrusion->is_input ? FailureKind::input_modified : FailureKind::out_of_bounds,
+            request.stage->name, {Diagnostic{.message = intrusion->message}});
+    }
+    if (request.trace) {
+        if (intrusion)
+            result.written_by = device_.last_write(intrusion->address);
+        else if (status && !request.trace->tensor.empty())
+            result.written_by =
+                device_.last_write(buffers.address(request.trace->tensor, request.trace->linear));
+    }
+    device_.trace_writes(false);
+    return result;
+}
+
+}  // namespace ww::ladder

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one implementation of one stage on given inputs, whatever kind it is, and hands back its
+// outputs or why there are none. Compares nothing with a reference.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "device/device.hpp"
+#include "ladder/library.hpp"
+#include "ladder/report.hpp"
+#include "port/port.hpp"
+
+namespace ww::ladder {
+
+using TensorMap = std::map<std::string, port::Tensor, std::less<>>;
+
+struct RunRequest {
+    const port::Stage* stage = nullptr;
+    const port::StageImpl* impl = nullptr;
+    const port::Scope* scope = nullptr;
+    const TensorMap* inputs = nullptr;
+    bool taps = false;
+    bool in_double = false;  // float64: outputs and taps of float types are f64
+    uint8_t poison = 0;      // outputs hold it before the run
+    // Ask who last wrote this element; a guard zone or input that was written is asked for anyway.
+    struct Trace {
+        std::string tensor;
+        int64_t linear = 0;
+    };
+    std::optional<Trace> trace;
+};
+
+// failure: no outputs worth comparing. Its stage is set, its case is not.
+struct RunResult {
+    TensorMap outputs, taps;
+    std::optional<device::WriteRecord> written_by;
+    std::optional<Failure> failure;
+    double seconds = 0;
+};
+
+class Runner {
+  public:
+    Runner(const port::Port& port, device::Device& device, const LibraryTable& libraries)
+        : port_(port), device_(device), libraries_(libraries) {}
+
+    RunResult run(const RunRequest& request);
+    // Compiles and loads a kernel for the scope's defines (libraries are looked up); nothing runs.
+    std::optional<Failure> prepare(const RunRequest& request);
+    // The launch's sizes and arguments against the kernel's .param list; prepares first.
+    std::optional<Failure> check_launch(const RunRequest& request);
+    bool has_taps(const port::StageImpl& impl, const port::Stage& stage) const;
+    device::Device& device() { return device_; }
+
+  private:
+    RunResult run_kernel(const RunRequest& request, const port::KernelImpl& kernel);
+    RunResult run_library(const RunRequest& request, const port::LibraryImpl& library);
+    RunResult run_process(const RunRequest& request, const port::ProcessImpl& process);
+    Result<device::KernelId> load(const port::KernelImpl& kernel, const port::Scope& scope,
+                                  bool taps);
+    Result<device::Image> image_of(const port::KernelImpl& kernel, const port::Scope& scope,
+                                   bool taps) const;
+    Result<device::Argument> argument(const port::Arg& arg, const port::Scope& scope,
+                                      const std::function<device::Address(const std::string&)>&
+                                          address_of) const;
+    Result<device::Launch> launch_of(const RunRequest& request, const port::KernelImpl& kernel,
+                                     const std::function<device::Address(const std::string&)>&
+                                         address_of) const;
+    Result<port::Layout> layout(const std::string& tensor, const RunRequest& request) const;
+    Result<TensorMap> make_results(const std::vector<std::string>& names,
+                                   const RunRequest& request) const;
+
+    const port::Port& port_;
+    device::Device& device_;
+    const LibraryTable& libraries_;
+    std::map<std::string, device::KernelId> kernels_;  // by source, defines, target and taps
+};
+
+Failure failure_of(FailureKind kind, const std::string& stage, const Diagnostics& diagnostics);
+
+}  // namespace ww::ladder
