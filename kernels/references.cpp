@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "references.hpp"
+
+namespace ww::kernels {
+
+ladder::LibraryTable references() {
+    return {
+        {"softmax_reference", softmax_reference},
+    };
+}
+
+}  // namespace ww::kernels
