@@ -19,7 +19,8 @@ bool has(const Names& names, std::string_view name) {
 
 class Checker {
   public:
-    explicit Checker(Reading& reading) : port_(reading.port), out_(reading.out) {
+    explicit Checker(Reading& reading)
+        : port_(reading.port), out_(reading.out), broken_(reading.broken) {
         for (const Axis& axis : port_.axes) sizes_.push_back(axis.name);
         for (const Scalar& scalar : port_.scalars)
             (info(scalar.dtype).is_float ? reals_ : sizes_).push_back(scalar.name);
@@ -45,8 +46,13 @@ class Checker {
         out_.push_back(place.error(std::move(message)));
     }
     void expr(const Expr& expr) {
-        const Diagnostics wrong =
-            expr.unknown_names(expr.kind() == Expr::Kind::real ? reals_ : sizes_);
+        const bool real = expr.kind() == Expr::Kind::real;
+        for (const std::string& name : expr.names())
+            if (const Scalar* scalar = port_.scalar(name); scalar && !real &&
+                                                           info(scalar->dtype).is_float)
+                return error(expr.place(), fmt::format("'{}' is {}: an integer expression cannot "
+                                                       "use it", name, ww::port::name(scalar->dtype)));
+        const Diagnostics wrong = expr.unknown_names(real ? reals_ : sizes_);
         out_.insert(out_.end(), wrong.begin(), wrong.end());
     }
     template <class List>
@@ -77,10 +83,11 @@ class Checker {
 
     const TensorSpec* known(const Stage& stage, const std::string& name) {
         const TensorSpec* tensor = port_.tensor(name);
-        if (!tensor)
-            error(stage.place, unknown("tensor", name, tensor_names_,
-                                       fmt::format(" in stage '{}'", stage.name)));
-        return tensor;
+        if (tensor) return tensor;
+        error(stage.place, unknown("tensor", name, tensor_names_,
+                                   fmt::format(" in stage '{}'", stage.name)));
+        broken_stages_.push_back(stage.name);
+        return nullptr;
     }
 
     void stage(const Stage& stage) {
@@ -88,7 +95,7 @@ class Checker {
             const TensorSpec* tensor = known(stage, name);
             if (!tensor) continue;
             read_.push_back(name);
-            if (tensor->role == Role::input || has(made_, name)) continue;
+            if (has(broken_, name) || tensor->role == Role::input || has(made_, name)) continue;
             error(stage.place,
                   fmt::format("stage '{}' reads '{}', which no earlier stage makes", stage.name,
                               name));
@@ -105,7 +112,8 @@ class Checker {
         for (const std::string& name : names) {
             const TensorSpec* tensor = known(stage, name);
             if (!tensor) continue;
-            if (std::find(roles.begin(), roles.end(), tensor->role) == roles.end())
+            if (!has(broken_, name) &&
+                std::find(roles.begin(), roles.end(), tensor->role) == roles.end())
                 error(stage.place, fmt::format("stage '{}' has '{}' as {}, but its role is {}",
                                                stage.name, name, what, ww::port::name(tensor->role)));
             if (has(made_, name))
@@ -116,6 +124,7 @@ class Checker {
     }
 
     void used(const TensorSpec& tensor) {
+        if (has(broken_, tensor.name) || !broken_stages_.empty()) return;
         const bool is_input = tensor.role == Role::input;
         if (!has(is_input ? read_ : made_, tensor.name))
             error(tensor.place, fmt::format("tensor '{}' is {}, but no stage {} it", tensor.name,
@@ -158,7 +167,7 @@ class Checker {
         allowed.insert(allowed.end(), stage.outputs.begin(), stage.outputs.end());
         allowed.insert(allowed.end(), stage.scratch.begin(), stage.scratch.end());
         if (tapped) allowed.insert(allowed.end(), stage.taps.begin(), stage.taps.end());
-        if (!has(allowed, name)) {
+        if (!has(allowed, name) && !has(broken_stages_, stage.name)) {
             const bool is_tap = has(stage.taps, name);
             error(arg.place,
                   is_tap ? fmt::format("tap '{}' can only stand in the args of 'taps'", name)
@@ -228,6 +237,8 @@ class Checker {
 
     const Port& port_;
     Diagnostics& out_;
+    const Names& broken_;  // tensors whose role is unknown
+    Names broken_stages_;  // stages that name unknown tensors
     Names sizes_, reals_, tensor_names_;
     Names made_, read_;  // tensors, by the stages seen so far
 };

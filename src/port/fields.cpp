@@ -13,7 +13,10 @@ namespace ww::port {
 
 std::string unknown(std::string_view what, std::string_view word,
                     std::span<const std::string> known, std::string_view of) {
-    const std::string near = nearest(word, known);
+    std::string near = nearest(word, known);
+    // Short names are all near each other: one that shares nothing was not meant.
+    if (edit_distance(word, near) >= static_cast<int>(std::max(word.size(), near.size())))
+        near.clear();
     std::string message = fmt::format("unknown {} '{}'{}", what, word, of);
     if (!near.empty()) return message + fmt::format("; did you mean '{}'?", near);
     if (known.empty()) return message + "; there are none";

@@ -15,6 +15,7 @@ struct Reading {
     Port& port;
     Diagnostics& out;
     bool check_files = false;
+    std::vector<std::string> broken{};  // tensors whose role is unknown: no follow-up errors
 };
 
 // A name for axes, scalars, tensors, stages, ...: letters, digits and _, not first a digit.

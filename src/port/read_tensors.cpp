@@ -180,8 +180,10 @@ void read_tensors(const Node& table, Reading& reading) {
         TensorSpec out{.name = field.key, .place = field.place};
         if (tensor.need("dtype")) out.dtype = tensor.dtype("dtype").value_or(Dtype::f32);
         if (tensor.need("shape")) out.shape = tensor.exprs("shape").value_or(std::vector<Expr>{});
-        if (tensor.need("role"))
-            out.role = static_cast<Role>(tensor.choice("role", kRoles).value_or(0));
+        std::optional<size_t> role;
+        if (tensor.need("role")) role = tensor.choice("role", kRoles);
+        if (!role) reading.broken.push_back(field.key);
+        out.role = static_cast<Role>(role.value_or(0));
         out.strides = tensor.exprs("strides");
         out.tile = tensor.exprs("tile").value_or(std::vector<Expr>{});
         out.description = tensor.string("description").value_or("");

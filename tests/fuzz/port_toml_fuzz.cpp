@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// parse_port on any bytes.
+// links: port numerics base
+#include <algorithm>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "fuzz.hpp"
+#include "port/reader.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const auto port = ww::port::parse_port(text, "fuzz.toml");
+    if (!port && port.error().empty()) __builtin_trap();  // a failure must say why
+    return 0;
+}
+
+std::vector<std::string> ww_fuzz_seeds() {
+    const std::filesystem::path folder = std::filesystem::path(WW_SOURCE_DIR) / "tests/port";
+    std::vector<std::filesystem::path> paths = {folder / "example.toml"};
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "bad"))
+        paths.push_back(entry.path());
+    std::sort(paths.begin(), paths.end());
+    std::vector<std::string> seeds;
+    for (const auto& path : paths)
+        if (auto text = ww::read_file(path)) seeds.push_back(std::move(*text));
+    return seeds;
+}
+
+std::vector<std::string> ww_fuzz_words() {
+    return {"\"",     "'''",     "\"\"\"",   "[[case]]\n", "[[stage]]\n", "[",    "]",    "{ ",
+            " }",     " = ",     ".",        ",",          "#",           "\n",   "\\u0000",
+            "-1",     "0",       "1e308",    "nan",        "inf",         "true", "1979-05-27",
+            "9223372036854775807", "ceil_div(", "min(", " % ", " / 0", "((((((((", "a.b.c.d",
+            "\"L\"", "shape", "axes", "tensor_map", "distribution", "relative_to", "\xff", "\xc3\xa9"};
+}
