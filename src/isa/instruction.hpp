@@ -29,6 +29,7 @@ struct Operand {
     };
     Kind kind = Kind::sink;
     bool negated = false;       // !p
+    bool minus = false;         // -a of the video instructions
     std::string text;           // name as written; literal as written
     std::string component;      // ".x" of %tid.x is part of text; this is for vector registers v.x
     uint64_t value = 0;         // integer: two's complement; real: f64 bits

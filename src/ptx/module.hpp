@@ -14,6 +14,7 @@
 namespace ww::ptx {
 
 using isa::Instruction;
+using isa::Operand;
 using isa::Place;
 using machine::Type;
 
@@ -68,6 +69,7 @@ struct Statement {
 struct Loc {
     int file = 0;   // .file index
     int line = 0, col = 0;
+    bool intermediate = false;  // .loc_intermediate: no instruction's loc
     std::string rest;  // ", function_name ..., inlined_at ..." as written
 };
 
