@@ -27,10 +27,7 @@ void check_page_names_options(const CLI::App& app, const std::string& page) {
         if (option->get_group().empty()) continue;  // hidden
         std::string name =
             option->get_lnames().empty() ? option->get_name() : "--" + option->get_lnames().front();
-        if (option->get_positional()) {
-            name = option->get_name(true);
-            // Pages write a positional as FILE or FILE...
-        }
+        if (option->get_positional()) name = option->get_name(true);
         WW_CHECK(page.find(name) != std::string::npos,
                  "docs/cli does not mention " + name + " of " + app.get_name());
     }
