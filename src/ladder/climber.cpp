@@ -48,6 +48,10 @@ bool Climber::has_taps(const Target& target) const {
 }
 
 CaseData* Climber::data_for(Rung& rung, const Target& target) {
+    if (unusable_.count(target.implementation->name + "/" + target.stage->name)) {
+        skip(rung, fmt::format("{} has no kernel to run", target.implementation->name));
+        return nullptr;
+    }
     References::Found found = references_.get(*target.c);
     if (found.failure) {
         fail_with(rung, std::move(*found.failure));
@@ -96,6 +100,7 @@ void Climber::compile_rung(Rung& rung, const port::Implementation& implementatio
             if (auto failure = runner_.prepare(request)) {
                 failure->case_id = c->id;
                 if (taps) failure->message = "with taps on: " + failure->message;
+                unusable_.insert(implementation.name + "/" + stage.name);
                 return fail_with(rung, std::move(*failure));
             }
         }
@@ -105,6 +110,8 @@ void Climber::compile_rung(Rung& rung, const port::Implementation& implementatio
 void Climber::arguments_rung(Rung& rung, const port::Implementation& implementation,
                              const port::Stage& stage,
                              const std::vector<const port::Case*>& cases) {
+    if (unusable_.count(implementation.name + "/" + stage.name))
+        return skip(rung, fmt::format("{} has no kernel to run", implementation.name));
     for (const port::Case* c : cases) {
         auto scope = port::scope_of(port_, *c);
         if (!scope)
@@ -118,6 +125,7 @@ void Climber::arguments_rung(Rung& rung, const port::Implementation& implementat
             request.taps = taps;
             if (auto failure = runner_.check_launch(request)) {
                 failure->case_id = c->id;
+                unusable_.insert(implementation.name + "/" + stage.name);
                 return fail_with(rung, std::move(*failure));
             }
         }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,7 @@ class Climber {
     std::unique_ptr<device::Device> second_device_;
     std::unique_ptr<Runner> second_runner_;
     std::map<std::string, TensorMap> outputs_;  // by "implementation/stage/case"
+    std::set<std::string> unusable_;            // "implementation/stage" that did not compile or fit
 };
 
 }  // namespace ww::ladder

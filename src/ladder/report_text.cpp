@@ -107,7 +107,9 @@ std::string failure_text(const Rung& rung) {
             line("source", fmt::format("{}:{}", failure.written_by->source_file,
                                        failure.written_by->source_line));
     }
-    if (!failure.diagnostics.empty()) out += format(failure.diagnostics) + "\n";
+    // The first one's message is already the rung's line.
+    const bool has_place = !failure.diagnostics.empty() && !failure.diagnostics.front().file.empty();
+    if (has_place || failure.diagnostics.size() > 1) out += format(failure.diagnostics) + "\n";
     return out;
 }
 
