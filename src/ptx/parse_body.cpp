@@ -10,11 +10,11 @@ void Parser::add(Function& function, Statement::Kind kind, size_t index, isa::Pl
     function.body.push_back({kind, static_cast<uint32_t>(index), place});
 }
 
-// The function's outermost braces are has_body; inner ones are statements.
+// The function's outermost braces are has_body; inner ones are statements. The parameters and the
+// body share a scope.
 bool Parser::parse_body(Function& function) {
     const Token open = token_;
     advance();
-    scopes_.emplace_back();
     const size_t outermost = scopes_.size();
     while (errors_.size() < kMaxErrors) {
         if (token_.kind == Token::Kind::end) return error(open, "the body of '" + function.name + "' is not closed");
@@ -30,7 +30,6 @@ bool Parser::parse_body(Function& function) {
 void Parser::parse_statement(Function& function) {
     const Token at = token_;
     bool good = true;
-    if (accept(';')) return;
     if (token_.is('{')) {
         good = scopes_.size() < static_cast<size_t>(kMaxDepth) || error_here("scopes are nested too deeply");
         if (good) scopes_.emplace_back();
@@ -63,8 +62,8 @@ bool Parser::parse_body_directive(Function& function) {
         for (size_t i = before; i < function.pragmas.size(); ++i) add(function, Statement::Kind::pragma, i, at.place);
         return true;
     }
-    if (token_.is(".section")) return parse_section();
-    if (accept(".file")) return parse_file();
+    if (token_.is(".section") || token_.is(".file"))
+        return error_here("'" + std::string(at.text) + "' stands at module level, outside functions");
     constexpr std::string_view kSpaces[] = {".reg", ".param", ".shared", ".local", ".const", ".global", ".sreg"};
     std::vector<std::string> known;
     for (std::string_view space : kSpaces) {
@@ -78,16 +77,7 @@ bool Parser::parse_body_directive(Function& function) {
         }
         return good;
     }
-    if (accept(".extern")) {  // .extern .shared inside a function
-        std::vector<Variable> variables;
-        const bool good = parse_declaration(Linkage::external, variables);
-        for (Variable& variable : variables) {
-            function.variables.push_back(std::move(variable));
-            add(function, Statement::Kind::variable, function.variables.size() - 1, at.place);
-        }
-        return good;
-    }
-    known.insert(known.end(), {".loc", ".pragma", ".extern"});
+    known.insert(known.end(), {".loc", ".pragma"});
     const std::string near = nearest(at.text, known);
     return error(at, "unknown directive '" + std::string(at.text.substr(0, 60)) + "' in a function" +
                          (near.empty() ? "" : "; did you mean '" + near + "'?"));
@@ -160,9 +150,9 @@ bool Parser::parse_target_list(Label& label) {
 
 bool Parser::parse_prototype(Label& label) {
     scopes_.emplace_back();  // the names of the parameters are nobody else's
-    bool good = !token_.is('(') || parse_parameters(label.returns, StateSpace::param);
+    bool good = !token_.is('(') || parse_parameters(label.returns);
     if (good && !accept("_")) good = expected("'_' in place of the function's name");
-    if (good && token_.is('(')) good = parse_parameters(label.params, StateSpace::param);
+    if (good && token_.is('(')) good = parse_parameters(label.params);
     scopes_.pop_back();
     if (!good) return false;
     std::vector<std::pair<std::string, std::string>> directives;

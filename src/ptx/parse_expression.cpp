@@ -85,11 +85,10 @@ bool Parser::parse_size(uint64_t& value, uint64_t limit, const char* what) {
     return true;
 }
 
-// The "+4", "-4" or "+-4" behind a symbol, if there is any.
+// The "+4" or "+-4" behind a symbol, if there is any.
 bool Parser::parse_addend(int64_t& addend) {
-    if (!token_.is('+') && !token_.is('-')) return true;
-    const Token sign = token_;
-    if (sign.is('+')) advance();  // a minus is part of the expression
+    if (token_.is('-')) return error_here("a negative offset is written +-4");
+    if (!accept('+')) return true;
     const Token at = token_;
     Constant constant;
     if (!parse_expression(constant)) return false;

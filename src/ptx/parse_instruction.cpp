@@ -163,6 +163,8 @@ bool Parser::parse_literal_operand(Operand& operand) {
     operand.value32 = constant.bits32;
     const char* end = previous_.text.data() + previous_.text.size();
     operand.text = std::string(first.text.data(), end);
+    // An expression is kept as its value; the first two characters tell print() the notation.
+    if (constant.is_real && operand.text.size() != first.text.size()) operand.text = constant.single ? "0f" : "0d";
     return true;
 }
 

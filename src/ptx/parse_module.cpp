@@ -29,9 +29,7 @@ constexpr std::string_view kModuleDirectives[] = {
 }  // namespace
 
 void Parser::add_item(Item::Kind kind, size_t size) {
-    const Item item{kind, static_cast<uint32_t>(size - 1)};
-    if (scopes_.size() > 1) late_items_.push_back(item);
-    else module_.items.push_back(item);
+    module_.items.push_back({kind, static_cast<uint32_t>(size - 1)});
 }
 
 void Parser::parse_module_statement() {
@@ -45,7 +43,6 @@ void Parser::parse_module_statement() {
 
 bool Parser::parse_directive() {
     if (token_.kind == Token::Kind::op && token_.op == two('@', '@')) return parse_dwarf_line();
-    if (accept(';')) return true;
     if (token_.kind != Token::Kind::directive) return expected("a directive such as .version, .global or .entry");
     if (module_.version.empty() && !token_.is(".version")) {
         module_.version = "?";  // said once
@@ -70,7 +67,10 @@ bool Parser::parse_directive() {
     for (const auto& [name, value] : kLinkages)
         if (linkage == Linkage::none && accept(name)) linkage = value;
     if (token_.is(".func") || token_.is(".entry")) return parse_function(linkage);
-    constexpr std::string_view kVariables[] = {".global", ".const", ".shared", ".local", ".param", ".reg", ".tex"};
+    if (token_.is(".reg") || token_.is(".local") || token_.is(".param"))
+        return error_here("'" + std::string(token_.text) + "' variables belong inside functions");
+    if (token_.is(".tex")) return error_here(".tex went away with PTX ISA 1.5: declare a .global .texref");
+    constexpr std::string_view kVariables[] = {".global", ".const", ".shared"};
     if (std::none_of(std::begin(kVariables), std::end(kVariables), [&](std::string_view name) { return token_.is(name); })) {
         const std::vector<std::string> known(std::begin(kModuleDirectives), std::end(kModuleDirectives));
         const std::string near = nearest(token_.text, known);
@@ -248,23 +248,20 @@ bool Parser::parse_function_head(Function& function) {
     }
     if (token_.is('(')) {
         if (function.entry) return error_here("a kernel returns nothing");
-        if (!parse_parameters(function.returns, StateSpace::param)) return false;
+        if (!parse_parameters(function.returns)) return false;
     }
     if (token_.kind != Token::Kind::word) return expected("the function's name");
     function.name = std::string(token_.text);
     function.place = token_.place;
     advance();
-    return !token_.is('(') || parse_parameters(function.params, StateSpace::param);
+    return !token_.is('(') || parse_parameters(function.params);
 }
 
 bool Parser::parse_function_directives(Function& function) {
     while (token_.kind == Token::Kind::directive)
         if (!parse_function_directive(function.directives)) return false;
     if (accept(';')) return true;
-    if (!token_.is('{')) {
-        // A declaration may end without ';' where the next directive starts a line (old compilers).
-        return expected("'{' or ';' after the head of '" + function.name + "'");
-    }
+    if (!token_.is('{')) return expected("'{' or ';' after the head of '" + function.name + "'");
     function.has_body = true;
     return true;
 }
@@ -319,9 +316,7 @@ bool Parser::add_function(Function function) {
         }
     }
     module_.functions.push_back(std::move(function));
-    module_.items.push_back({Item::Kind::function, static_cast<uint32_t>(module_.functions.size() - 1)});
-    module_.items.insert(module_.items.end(), late_items_.begin(), late_items_.end());
-    late_items_.clear();
+    add_item(Item::Kind::function, module_.functions.size());
     return true;
 }
 

@@ -12,20 +12,16 @@ namespace {
 constexpr std::pair<std::string_view, StateSpace> kSpaces[] = {
     {".reg", StateSpace::reg},       {".sreg", StateSpace::sreg},   {".const", StateSpace::constant},
     {".global", StateSpace::global}, {".local", StateSpace::local}, {".param", StateSpace::param},
-    {".shared", StateSpace::shared}, {".tex", StateSpace::global},
+    {".shared", StateSpace::shared},
 };
 
 bool is_opaque(std::string_view type) {
     return type == ".texref" || type == ".samplerref" || type == ".surfref";
 }
 
-// Does a packed or sub-byte format stand in the manual's list of types for declarations?
-bool is_vector(std::string_view name, int& elements) {
-    if (name == ".v2") elements = 2;
-    else if (name == ".v4") elements = 4;
-    else if (name == ".v8") elements = 8;
-    else return false;
-    return true;
+// Types that variables may have; the others (.bf16, .e4m3, ...) are instruction types only.
+bool is_variable_type(Type type) {
+    return (type >= Type::pred && type <= Type::f16x2) || type == Type::f32 || type == Type::f64;
 }
 
 uint64_t product(const std::vector<uint64_t>& factors, size_t from) {
@@ -42,11 +38,11 @@ std::vector<uint64_t> levels_of(const Variable& variable) {
     return levels;
 }
 
-uint64_t constant_bits(const Constant& constant, Type type, uint64_t bytes) {
-    uint64_t bits = constant.bits;
-    if (constant.is_real && bytes == 4) bits = constant.bits32;
-    if (!constant.is_real && type == Type::f32) bits = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int64_t>(bits)));
-    if (!constant.is_real && type == Type::f64) bits = std::bit_cast<uint64_t>(static_cast<double>(static_cast<int64_t>(bits)));
+bool is_float(Type type) { return type == Type::f32 || type == Type::f64; }
+bool is_integer(Type type) { return type >= Type::u8 && type <= Type::s64; }
+
+uint64_t constant_bits(const Constant& constant, uint64_t bytes) {
+    const uint64_t bits = constant.is_real && bytes == 4 ? constant.bits32 : constant.bits;
     return bytes == 0 || bytes >= 8 ? bits : bits & ((uint64_t{1} << (8 * bytes)) - 1);
 }
 
@@ -69,7 +65,6 @@ bool Parser::parse_qualifiers(Variable& variable) {
     for (const auto& [name, space] : kSpaces)
         if (token_.is(name)) {
             variable.space = space;
-            if (name == ".tex") variable.type_text = ".texref";
             advance();
             if (space == StateSpace::constant && token_.is('['))
                 return error_here("constant banks went away with PTX ISA 2.2: declare the variable without [bank]");
@@ -85,7 +80,6 @@ bool Parser::parse_qualifiers(Variable& variable) {
 bool Parser::parse_qualifier(Variable& variable) {
     const Token at = token_;
     advance();
-    int elements = 1;
     if (at.is(".align")) {
         const bool of_pointer = !variable.attributes.empty() && variable.attributes.starts_with(".ptr");
         uint64_t align = 0;
@@ -104,16 +98,18 @@ bool Parser::parse_qualifier(Variable& variable) {
             if (accept(space)) variable.attributes += " " + std::string(space);
         return true;
     }
-    if (is_vector(at.text, elements)) {
-        variable.vector = elements;
+    if (at.is(".v2") || at.is(".v4")) {
+        variable.vector = at.is(".v2") ? 2 : 4;
         return true;
     }
-    if (!variable.type_text.empty() && variable.type_text != ".texref")
-        return error(at, "the type is already given as " + variable.type_text);
+    if (!variable.type_text.empty()) return error(at, "the type is already given as " + variable.type_text);
     variable.type = machine::parse_type(at.text);
-    if (variable.type == Type::none && !is_opaque(at.text)) return error(at, "unknown type '" + std::string(at.text) + "'");
-    if (variable.type_text.empty()) variable.type_text = std::string(at.text);
-    else variable.type = Type::none;
+    variable.type_text = std::string(at.text);
+    if (variable.type == Type::none && !is_opaque(at.text))
+        return error(at, "unknown type '" + std::string(at.text.substr(0, 60)) + "'");
+    if (variable.type != Type::none && !is_variable_type(variable.type))
+        return error(at, at.is(".bf16") ? "variables of this type are declared as .b16"
+                                        : "'" + std::string(at.text) + "' is a type of instructions, not of variables");
     return true;
 }
 
@@ -186,6 +182,10 @@ bool Parser::check_variable(const Variable& variable, const Token& at) {
     uint64_t bytes = 0;
     if (__builtin_mul_overflow(elements, variable.element_bytes(), &bytes) || bytes > kMaxBytes)
         return error(at, "'" + variable.name + "' is larger than 2^40 bytes");
+    if (static_cast<uint64_t>(variable.vector) * variable.element_bytes() > 16 && variable.vector > 1)
+        return error(at, "a vector has at most 16 bytes");
+    if (variable.type == Type::pred && variable.space != StateSpace::reg)
+        return error(at, "predicates are registers: declare '" + variable.name + "' as .reg .pred");
     if (variable.space == StateSpace::reg && !variable.dims.empty())
         return error(at, "registers have no dimensions; declare a range: " + variable.name + "<n>");
     return true;
@@ -217,7 +217,6 @@ bool Parser::parse_initialiser(Variable& variable) {
 // One pair of braces: elements, or at an outer level further pairs, each filled up with zeros.
 bool Parser::parse_initial_list(Variable& variable, size_t level, int depth) {
     const std::vector<uint64_t> levels = levels_of(variable);
-    const Token brace = token_;
     if (!expect('{', "to start the list of values")) return false;
     const bool unsized = level == 0 && !variable.dims.empty() && variable.dims[0] == 0;
     const uint64_t capacity = unsized ? ~uint64_t{0} : product(levels, level);
@@ -230,6 +229,8 @@ bool Parser::parse_initial_list(Variable& variable, size_t level, int depth) {
             const uint64_t used = (variable.initial.size() - begin) % inner;
             if (used != 0 && inner - used > kMaxPadding) return error(at, "too many values are left out here");
             if (used != 0) variable.initial.resize(variable.initial.size() + (inner - used));
+        } else if (level + 1 < levels.size()) {
+            return expected("'{': one list of values for each row");
         } else if (!parse_initial(variable)) {
             return false;
         }
@@ -239,7 +240,6 @@ bool Parser::parse_initial_list(Variable& variable, size_t level, int depth) {
     }
     if (variable.initial.size() == begin && level > 0 && inner <= kMaxPadding)
         variable.initial.resize(begin + inner);  // {} is one row of zeros
-    (void)brace;
     return expect('}', "to close the list of values");
 }
 
@@ -251,7 +251,9 @@ bool Parser::parse_initial(Variable& variable) {
     } else {
         Constant constant;
         if (!parse_expression(constant)) return false;
-        initial.bits = constant_bits(constant, variable.type, variable.element_bytes());
+        initial.bits = constant_bits(constant, variable.element_bytes());
+        if (constant.is_real ? is_integer(variable.type) : is_float(variable.type))
+            return error(at, "this value does not have the type " + variable.type_text);
         if (accept('(')) {  // mask(value)
             const uint64_t mask = constant.bits;
             if (constant.is_real || mask == 0 || mask >> std::countr_zero(mask) != 0xff || std::countr_zero(mask) % 8)
@@ -288,8 +290,7 @@ bool Parser::parse_initial_symbol(Initial& initial, int depth) {
     return parse_addend(initial.addend);
 }
 
-bool Parser::parse_parameters(std::vector<Variable>& parameters, StateSpace usual) {
-    (void)usual;
+bool Parser::parse_parameters(std::vector<Variable>& parameters) {
     if (!expect('(', "before the parameters")) return false;
     if (accept(')')) return true;
     do {

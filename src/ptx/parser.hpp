@@ -76,7 +76,7 @@ class Parser {
     bool parse_initial(Variable& variable);
     bool parse_initial_symbol(Initial& initial, int depth);
     bool parse_attribute(std::string& attributes);
-    bool parse_parameters(std::vector<Variable>& parameters, StateSpace usual);
+    bool parse_parameters(std::vector<Variable>& parameters);
     bool check_variable(const Variable& variable, const Token& at);
 
     // Function bodies (parse_body.cpp).
@@ -118,8 +118,6 @@ class Parser {
     MatchCache matches_;
     int loc_ = -1;
     bool in_call_ = false;
-    bool has_target_ = false;
-    std::vector<Item> late_items_;  // what stood inside a function but belongs to the module
     std::unordered_map<std::string, isa::Place> bodies_;
 };
 

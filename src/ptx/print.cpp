@@ -38,9 +38,10 @@ void print_hex(const char* prefix, uint64_t bits, int digits, std::string& out) 
     out += text;
 }
 
+// "+-4": ptxas does not read "a-4".
 void print_addend(int64_t addend, std::string& out) {
     if (addend == 0) return;
-    if (addend > 0) out += '+';
+    out += '+';
     out += std::to_string(addend);
 }
 
@@ -210,7 +211,7 @@ void print_operand(const Operand& operand, std::string& out) {
             break;
         case Operand::Kind::integer: out += std::to_string(static_cast<int64_t>(operand.value)); break;
         case Operand::Kind::real:
-            if (operand.text.size() > 1 && (operand.text.find("0f") != std::string::npos || operand.text.find("0F") != std::string::npos))
+            if (operand.text.starts_with("0f") || operand.text.starts_with("0F"))
                 print_hex("0f", operand.value32, 8, out);
             else
                 print_hex("0d", operand.value, 16, out);
