@@ -11,39 +11,39 @@ namespace {
 // ---- shfl ----
 enum class Shuffle : uint8_t { up, down, bfly, idx };
 
-struct Source {
-    int lane;
-    bool in_range;
-};
-
-// The manual's rule: c holds the clamp in bits 0-4 and the segment mask in bits 8-12.
+// The manual's rule: c holds the clamp in bits 0-4 and the segment mask in bits 8-12. The lane that
+// is read, before the range test; and whether it passes.
 template <Shuffle Mode>
-Source shuffle_source(int lane, uint32_t b, uint32_t c) {
-    const int bval = static_cast<int>(b & 31), clamp = static_cast<int>(c & 31), segment = static_cast<int>(c >> 8 & 31);
-    const int limit = (lane & segment) | (clamp & ~segment);
-    int from = 0;
-    if constexpr (Mode == Shuffle::up) from = lane - bval;
-    if constexpr (Mode == Shuffle::down) from = lane + bval;
-    if constexpr (Mode == Shuffle::bfly) from = lane ^ bval;
-    if constexpr (Mode == Shuffle::idx) from = (lane & segment) | (bval & ~segment);
-    const bool in_range = Mode == Shuffle::up ? from >= limit : from <= limit;
-    return {in_range ? from : lane, in_range};
+int32_t shuffle_source(int32_t lane, int32_t bval, int32_t segment) {
+    if constexpr (Mode == Shuffle::up) return lane - bval;
+    if constexpr (Mode == Shuffle::down) return lane + bval;
+    if constexpr (Mode == Shuffle::bfly) return lane ^ bval;
+    return (lane & segment) | (bval & ~segment);
 }
 
 // a: complete for the members. A source lane that is no member has no defined value; it gives 0.
 template <Shuffle Mode>
 void shuffle(Warp& w, const Inst& in, const uint32_t* a, LaneMask members) {
-    alignas(64) uint32_t b_scratch[kLanes], c_scratch[kLanes], result[kLanes];
+    alignas(64) uint32_t b_scratch[kLanes], c_scratch[kLanes], result[kLanes], inside[kLanes];
+    alignas(64) int32_t source[kLanes];
     const uint32_t* b = w.in<uint32_t>(in[3][0], b_scratch);
     const uint32_t* c = w.in<uint32_t>(in[4][0], c_scratch);
-    LaneMask in_range = 0;
-    for (int lane = 0; lane < kLanes; ++lane) {
-        const Source source = shuffle_source<Mode>(lane, b[lane], c[lane]);
-        result[lane] = (members >> source.lane & 1) ? a[source.lane] : 0;
-        in_range |= LaneMask{source.in_range} << lane;
+    for (int32_t lane = 0; lane < kLanes; ++lane) {  // separate loops, so that each vectorises
+        const int32_t clamp = static_cast<int32_t>(c[lane] & 31), segment = static_cast<int32_t>(c[lane] >> 8 & 31);
+        const int32_t limit = (lane & segment) | (clamp & ~segment);
+        const int32_t from = shuffle_source<Mode>(lane, static_cast<int32_t>(b[lane] & 31), segment);
+        const bool fits = Mode == Shuffle::up ? from >= limit : from <= limit;
+        source[lane] = fits ? from : lane;
+        inside[lane] = fits;
     }
+    for (int lane = 0; lane < kLanes; ++lane) result[lane] = a[source[lane]];
+    if (members != kAllLanes)
+        for (int lane = 0; lane < kLanes; ++lane) result[lane] = (members >> source[lane] & 1) ? result[lane] : 0;
     write_words(w, in[0][0], result);
-    if (in[1].count) w.set_predicate(in[1][0], in_range);
+    if (!in[1].count) return;
+    LaneMask in_range = 0;
+    for (int lane = 0; lane < kLanes; ++lane) in_range |= inside[lane] << lane;
+    w.set_predicate(in[1][0], in_range);
 }
 
 // in: d, p, a, b, c, membermask
