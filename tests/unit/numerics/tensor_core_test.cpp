@@ -143,7 +143,7 @@ std::vector<std::uint8_t> run(const Model& model, const Problem& p, bool fast, b
 // ---- the rule a second time: from values, with exponents by frexp and sums in __int128 ----
 
 int exponent_of(Format format, double value) {
-    if (value == 0.0) return 0;
+    if (value == 0.0 || !std::isfinite(value)) return 0;
     return std::max(std::ilogb(value), format == Format::ue8m0 ? -127 : 1 - info(format).bias);
 }
 
@@ -329,6 +329,59 @@ TEST(TensorCore, FastKernelsMatchTheScalarRule) {
                 ASSERT_EQ(std::memcmp(&want[at], &got[at], size), 0)
                     << describe(test.model) << " trial " << trial << " output " << at / size;
             }
+        }
+    }
+}
+
+// Both kernels on one problem.
+void expect_same(const Model& model, const Problem& p) {
+    const auto want = run(model, p, false), got = run(model, p, true);
+    ASSERT_EQ(want, got) << describe(model);
+}
+
+TEST(TensorCore, SumsNextTo32Bits) {
+    // Sixteen products of almost 4 leave no room for c in 32 bits: its sums end next to 2^31.
+    std::mt19937_64 random(23);
+    const Model model = plain(90, Format::f16);
+    for (int trial = 0; trial < 300; ++trial) {
+        Problem p = draw_problem(model, {4, 8, 16}, random);
+        const std::uint64_t low = random() % 4 ? 1020 : 0;
+        for (auto* matrix : {&p.a, &p.b}) {
+            const int count = static_cast<int>(matrix->size()) / 2;
+            const std::uint64_t sign = matrix == &p.a && trial % 2 ? 0x8000 : 0;
+            for (int i = 0; i < count; ++i) {
+                put(*matrix, i, 16, sign | 0x3c00 | (low + random() % (1024 - low)));
+            }
+        }
+        const auto zero_c = run(model, p, false, false);
+        for (int i = 0; i < 32; ++i) {
+            float sum;
+            std::memcpy(&sum, &zero_c[static_cast<std::size_t>(i) * 4], 4);
+            const float rest = std::copysign(64.0f, sum) - sum;
+            const int step = static_cast<int>(random() % 9) - 4;
+            float c = rest + static_cast<float>(step) * 0x1p-24f;
+            if (std::fabs(c) >= 2.0f) c = std::copysign(1.9999999f, c);
+            put(p.c, i, 32, bits_of(c));
+        }
+        expect_same(model, p);
+    }
+}
+
+TEST(TensorCore, ScaledSumsNextToSubnormals) {
+    std::mt19937_64 random(24);
+    for (const Model& model : {scaled(Format::e2m1, Format::e2m1, Format::ue8m0, 32, true),
+                               scaled(Format::e4m3, Format::e2m1, Format::ue8m0, 32, false)}) {
+        for (int trial = 0; trial < 300; ++trial) {
+            Problem p = draw_problem(model, {16, 8, 64}, random);
+            for (auto& code : p.scale_a) code = static_cast<std::uint8_t>(40 + random() % 40);
+            for (auto& code : p.scale_b) code = static_cast<std::uint8_t>(40 + random() % 40);
+            for (int i = 0; i < 128; ++i) {
+                const bool tiny = random() % 3 == 0;
+                const auto c = static_cast<std::uint32_t>(random()) & 0x80ffffff;
+                std::memset(&p.c[static_cast<std::size_t>(i) * 4], 0, 4);
+                if (tiny) put(p.c, i, 32, c);
+            }
+            expect_same(model, p);
         }
     }
 }
