@@ -115,11 +115,13 @@ void print_text(const Checkup& checkup) {
     if (!unlocks.empty()) fmt::print("\nA missing part would unlock:\n{}", unlocks);
 }
 
-// For the launcher: one word a missing part; starts no program.
+// For the launcher: one word a missing part that a wheel would bring; starts no program. A part
+// that an environment variable names stays the user's own affair.
 void print_missing() {
-    for (const toolchain::PartRow& part : toolchain::part_rows())
-        if (toolchain::find_part(part.name).origin == Origin::missing)
-            fmt::print("{}\n", part.name);
+    for (const toolchain::PartRow& part : toolchain::part_rows()) {
+        const Found found = toolchain::find_part(part.name);
+        if (found.origin == Origin::missing && found.path.empty()) fmt::print("{}\n", part.name);
+    }
 }
 
 }  // namespace

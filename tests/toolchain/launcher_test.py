@@ -129,7 +129,8 @@ class LauncherTest(unittest.TestCase):
 
     def test_missing_parts_come_as_pinned_wheels(self):
         (self.tree / "missing").write_text("ptxas\nnvdisasm\n")
-        self.stand_in("python", "exit 0", self.tree / "cache/wheels/bin/python")
+        self.stand_in("python", f'[ "$3" = --version ] || rm {self.tree}/missing',
+                      self.tree / "cache/wheels/bin/python")
         done, calls = self.launch("doctor")
         self.assertEqual(done.returncode, 3, done.stderr)
         install = [call for call in calls if "pip install" in call]
@@ -138,6 +139,14 @@ class LauncherTest(unittest.TestCase):
         self.assertIn("wheels/ptxas.txt", install[0])
         self.assertIn("wheels/nvdisasm.txt", install[0])
         self.assertNotIn("nvrtc", install[0])
+        self.assertFalse((self.tree / "cache/wheels.failed").exists())
+
+    def test_wheels_that_do_not_help_are_not_fetched_again_at_once(self):
+        (self.tree / "missing").write_text("ptxas\n")
+        self.stand_in("python", "exit 0", self.tree / "cache/wheels/bin/python")
+        self.launch("doctor")
+        _, calls = self.launch("doctor")
+        self.assertEqual(sum("pip install" in call for call in calls), 1)
 
     def test_failed_fetch_does_not_stop_the_verb_or_repeat_at_once(self):
         (self.tree / "missing").write_text("ptxas\n")
