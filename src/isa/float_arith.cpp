@@ -108,8 +108,9 @@ struct MinMax3 {
 };
 template <bool Max>
 void bind_min_max(const Match& match, Binding& binding) {
+    if (!check_xorsign(match, binding)) return;
     with_flag(match.has(".NaN"), [&]<bool Nan>() {
-        with_flag(match.has(".xorsign.abs"), [&]<bool Xorsign>() { bind_f32_ftz<MinMax<Max, Nan, Xorsign>, 2>(match, binding); });
+        with_flag(match.has(".xorsign"), [&]<bool Xorsign>() { bind_f32_ftz<MinMax<Max, Nan, Xorsign>, 2>(match, binding); });
     });
 }
 template <bool Max>

@@ -66,11 +66,25 @@ void bind_f32x2(const Match& match, Binding& binding) {
         });
     });
 }
+// An f64 NaN is the first source that is one, made quiet; else what the chip makes of an invalid
+// operation. Host instructions would pick a source by the form that the compiler chose.
+template <class Op>
+struct KeepsNan {
+    template <Rounding R, class... T>
+    static double apply(T... x) {
+        const double result = Op::template apply<R>(x...);
+        uint64_t nan = 0xfff8000000000000u;
+        const double sources[] = {x...};
+        for (size_t i = sizeof...(T); i-- > 0;)
+            nan = sources[i] != sources[i] ? numerics::bits_of(sources[i]) | 0x0008000000000000u : nan;
+        return result != result ? numerics::double_of(nan) : result;
+    }
+};
 // {.rnd} on f64.
 template <class Op, int Sources>
 void bind_f64(const Match& match, Binding& binding) {
     with_rounding(match.get(".rnd"), [&]<Rounding R>() {
-        bind_same_impl<Modified<Op, R, false, false>, double>(match, binding, std::make_index_sequence<Sources>{});
+        bind_same_impl<Modified<KeepsNan<Op>, R, false, false>, double>(match, binding, std::make_index_sequence<Sources>{});
     });
 }
 // {.ftz} on f32, for operations without rounding: Op has apply(float...).
@@ -134,4 +148,11 @@ struct MinMax {
         return std::bit_cast<T>(bits | (sign & keep));
     }
 };
+// .xorsign.abs stands together, but is read as two modifiers.
+inline bool check_xorsign(const Match& match, Binding& binding) {
+    if (match.has(".xorsign") == match.has(".abs")) return true;
+    binding.error = ".xorsign and .abs must stand together";
+    return false;
+}
+
 }  // namespace ww::isa

@@ -77,9 +77,9 @@ void bind_half(const Match& match, Binding& binding) {
 }
 template <bool Max>
 void bind_min_max(const Match& match, Binding& binding) {
-    if (!check_halves(match, 3, binding)) return;
+    if (!check_xorsign(match, binding) || !check_halves(match, 3, binding)) return;
     with_flag(match.has(".NaN"), [&]<bool Nan>() {
-        with_flag(match.has(".xorsign.abs"), [&]<bool Xorsign>() { binding.run = run_half<MinMax<Max, Nan, Xorsign>, 2>; });
+        with_flag(match.has(".xorsign"), [&]<bool Xorsign>() { binding.run = run_half<MinMax<Max, Nan, Xorsign>, 2>; });
     });
 }
 
