@@ -14,7 +14,20 @@ struct Copy {
 
 void run_mov_predicate(Warp& w, const Inst& in) { w.set_predicate(in[0][0], w.predicate(in[1][0])); }
 
+// From a special register: %is_explicit_cluster is a predicate that is kept as a number.
+void run_mov_predicate_from_number(Warp& w, const Inst& in) {
+    alignas(64) uint32_t scratch[kLanes];
+    const uint32_t* a = w.in<uint32_t>(in[1][0], scratch);
+    LaneMask bits = 0;
+    for (int lane = 0; lane < kLanes; ++lane) bits |= LaneMask{a[lane] != 0} << lane;
+    w.set_predicate(in[0][0], bits);
+}
+
 void bind_mov_predicate(const Match& match, Binding& binding) {
+    if (match.operands[1].kind == OperandInfo::Kind::value && check_predicate(match, 0, binding)) {
+        if (check_value(match, 1, 4, binding)) binding.run = run_mov_predicate_from_number;
+        return;
+    }
     if (check_predicate(match, 0, binding) && check_predicate(match, 1, binding)) binding.run = run_mov_predicate;
 }
 

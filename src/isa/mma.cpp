@@ -8,6 +8,7 @@
 #include "isa/isa.hpp"
 #include "isa/lane.hpp"
 #include "isa/mma_fragments.hpp"
+#include "numerics/arith.hpp"
 #include "numerics/half.hpp"
 #include "numerics/tensor_core.hpp"
 
@@ -28,6 +29,7 @@ struct Plan {
     int scales = 0;         // scales of a row of A, and of a column of B
     bool a_rows = true, b_columns = true;  // m8n8k4: layouts
     bool c_is_f16 = false;  // m8n8k4 with f32 results may take f16 addends
+    numerics::Rounding rounding = numerics::Rounding::rn;  // of f64 m8n8k4
 };
 
 constexpr int kMaxA = 2048, kMaxB = 1024, kMaxC = 1024;  // bytes, f64 m16n8k16
@@ -84,6 +86,24 @@ void uncenter(uint8_t* codes, int bytes) {
     for (int i = 0; i < bytes; ++i) codes[i] = static_cast<uint8_t>(codes[i] >> 2 & 15);
 }
 
+// The f64 chain with a rounding other than nearest: fma, k ascending.
+void chain_f64(const Plan& plan, const uint8_t* a_bytes, const uint8_t* b_bytes, double* c) {
+    const auto [m, n, k] = plan.shape;
+    const double* a = reinterpret_cast<const double*>(a_bytes);
+    const double* b = reinterpret_cast<const double*>(b_bytes);
+    for (int row = 0; row < m; ++row)
+        for (int col = 0; col < n; ++col)
+            for (int i = 0; i < k; ++i) {
+                double& sum = c[row * n + col];
+                sum = numerics::detail::f64_fma(a[row * k + i], b[col * k + i], sum, plan.rounding);
+            }
+}
+
+numerics::Rounding rounding_named(std::string_view name) {
+    using numerics::Rounding;
+    return name == ".rz" ? Rounding::rz : name == ".rm" ? Rounding::rm : name == ".rp" ? Rounding::rp : Rounding::rn;
+}
+
 // in: d, a, b, c and, block-scaled, scale-a, selector-a, scale-b, selector-b. Word: of A and B.
 // Half: C and D are f16.
 template <class Word, class Accumulator, bool Half>
@@ -110,7 +130,8 @@ void run_mma(Warp& w, const Inst& in) {
         operands.scale_a = scale_a;
         operands.scale_b = scale_b;
     }
-    numerics::mma(plan.model, plan.shape, operands);
+    if (plan.rounding == numerics::Rounding::rn) numerics::mma(plan.model, plan.shape, operands);
+    else if constexpr (std::is_same_v<Accumulator, double>) chain_f64(plan, a, b, c);
     if constexpr (Half) {
         for (int r = 0; r < plan.c_registers; ++r) w.commit<uint32_t>(in[0][r], c + kLanes * r, c + kLanes * r);
     } else {
@@ -271,8 +292,9 @@ void bind_mma(const Match& match, Binding& binding) {
         return;
     plan.center_a = bytes && wanted.a == Format::e2m1;
     plan.center_b = bytes && wanted.b == Format::e2m1;
+    plan.rounding = rounding_named(match.get(".rnd"));
     binding.aux = reinterpret_cast<uint64_t>(keep(match, plan));
-    binding.run = c_bits == 64   ? run_mma<uint64_t, uint64_t, false>
+    binding.run = c_bits == 64   ? run_mma<uint64_t, double, false>
                   : c_bits == 16 ? run_mma<uint32_t, uint32_t, true>
                                  : run_mma<uint32_t, uint32_t, false>;
 }
@@ -325,8 +347,8 @@ constexpr Row kRows[] = {
     {"mma.sync.aligned.shape.row.col.kind.block_scale{.scale_vec_size}.dtype.atype.btype.ctype.stype" WW_SCALES,
      ".shape = .m16n8k32; .kind = .kind::mxf8f6f4; .scale_vec_size = .scale_vec::1X; .stype = .ue8m0; .dtype = .f32; .ctype = .f32; "
      WW_F8F6F4, {87, 120, 'a'}, kMma, bind_mma},
-    {"mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c",
-     ".shape = .m8n8k4; .atype = .f64; .btype = .f64; .dtype = .f64; .ctype = .f64", {70, 80}, kMma, bind_mma},
+    {"mma.sync.aligned.shape.row.col{.rnd}.dtype.atype.btype.ctype d, a, b, c",
+     ".rnd = .rn .rz .rm .rp; .shape = .m8n8k4; .atype = .f64; .btype = .f64; .dtype = .f64; .ctype = .f64", {70, 80}, kMma, bind_mma},
     {"mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype d, a, b, c",
      ".shape = .m16n8k4 .m16n8k8 .m16n8k16; .atype = .f64; .btype = .f64; .dtype = .f64; .ctype = .f64", {78, 90}, kMma, bind_mma},
     {"mma.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype d, a, b, c",
