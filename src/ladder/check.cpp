@@ -77,6 +77,17 @@ Result<std::vector<const port::Case*>> pick_cases(const port::Port& port, const 
     return out;
 }
 
+// The first parts of the rungs' names, each once.
+std::string kinds_of(const std::vector<PlannedRung>& plan) {
+    std::vector<std::string> kinds;
+    for (const PlannedRung& each : plan) {
+        std::string kind = each.name.substr(0, each.name.find('/') + 1);
+        if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+            kinds.push_back(std::move(kind));
+    }
+    return join(kinds, ", ");
+}
+
 // What other implementations are compared with: the original, or the first candidate.
 const port::Implementation* yardstick_of(const port::Port& port) {
     if (const port::Implementation* original = port.implementation("original")) return original;
@@ -240,8 +251,8 @@ Result<CheckReport> check(const CheckOptions& options) {
         for (PlannedRung& each : plan)
             if (glob_match(options.rung_glob, each.name)) picked.push_back(std::move(each));
         if (picked.empty())
-            return fail(fmt::format("--rung {} matches none of: {}", options.rung_glob,
-                                    names_of(plan, &PlannedRung::name)));
+            return fail(fmt::format("--rung {} matches none of the {} rungs; they begin with {}",
+                                    options.rung_glob, plan.size(), kinds_of(plan)));
         plan = std::move(picked);
     }
     climb(options, plan, report);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// warpwright check: options in, rungs out as they end, exit code.
+#include <fmt/format.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+
+#include "base/files.hpp"
+#include "cli/verbs.hpp"
+#include "ladder/check.hpp"
+#include "references.hpp"
+
+namespace ww::cli {
+namespace {
+
+struct Options {
+    ladder::CheckOptions check;
+    std::string on = "emulator";
+    std::string target = "sm_90a";
+    std::string junit;
+    bool json = false;
+};
+
+ladder::OpenDevice opener(const Options& options) {
+    if (options.on == "cuda") return [](uint32_t) { return device::open_cuda(); };
+    return [target = options.target](uint32_t threads) -> Result<std::unique_ptr<device::Device>> {
+        return device::open_emulated({.target = target, .threads = threads});
+    };
+}
+
+// stdout, unless it is to hold the JSON document: then stderr.
+void print_as_it_goes(Options& options) {
+    std::FILE* out = options.json ? stderr : stdout;
+    const bool terminal = isatty(fileno(out)) == 1;
+    if (terminal)
+        options.check.on_start = [out](const std::string& rung) {
+            fmt::print(out, "  ..  {}", rung);
+            std::fflush(out);
+        };
+    options.check.on_rung = [out, terminal](const ladder::Rung& rung) {
+        fmt::print(out, "{}{}\n{}", terminal ? "\r\x1b[K" : "", ladder::rung_line(rung),
+                   ladder::failure_text(rung));
+        std::fflush(out);
+    };
+}
+
+int run(Options& options) {
+    options.check.libraries = kernels::references();
+    options.check.open_device = opener(options);
+    if (options.on == "cuda") {
+        const auto device = device::open_cuda();
+        if (!device) return report(device.error(), kNeedsHardware);
+    }
+    print_as_it_goes(options);
+    const auto result = ladder::check(options.check);
+    if (!result) return report(result.error());
+    if (!options.junit.empty()) {
+        const Status written = write_file(options.junit, ladder::to_junit(*result));
+        if (!written) return report(written.error());
+    }
+    if (options.json)
+        fmt::print("{}\n", ladder::to_json(*result));
+    else
+        fmt::print("{}\n", ladder::summary_text(*result));
+    return result->exit_code();
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& exit_code) {
+    CLI::App* verb = add_verb(app, "check");
+    auto options = std::make_shared<Options>();
+    verb->add_option("port", options->check.port)->required();
+    verb->add_option("--on", options->on)->check(CLI::IsMember({"emulator", "cuda"}));
+    verb->add_option("--target", options->target);
+    verb->add_option("--impl", options->check.implementation);
+    verb->add_option("--case", options->check.case_glob);
+    verb->add_option("--rung", options->check.rung_glob);
+    verb->add_option("--seed", options->check.seed);
+    verb->add_flag("--keep-going", options->check.keep_going);
+    verb->add_flag("--json", options->json);
+    verb->add_option("--junit", options->junit);
+    verb->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace ww::cli
