@@ -48,10 +48,11 @@ class Checker {
     void expr(const Expr& expr) {
         const bool real = expr.kind() == Expr::Kind::real;
         for (const std::string& name : expr.names())
-            if (const Scalar* scalar = port_.scalar(name); scalar && !real &&
-                                                           info(scalar->dtype).is_float)
+            if (const Scalar* scalar = port_.scalar(name);
+                scalar && !real && info(scalar->dtype).is_float)
                 return error(expr.place(), fmt::format("'{}' is {}: an integer expression cannot "
-                                                       "use it", name, ww::port::name(scalar->dtype)));
+                                                       "use it",
+                                                       name, ww::port::name(scalar->dtype)));
         const Diagnostics wrong = expr.unknown_names(real ? reals_ : sizes_);
         out_.insert(out_.end(), wrong.begin(), wrong.end());
     }
@@ -84,8 +85,8 @@ class Checker {
     const TensorSpec* known(const Stage& stage, const std::string& name) {
         const TensorSpec* tensor = port_.tensor(name);
         if (tensor) return tensor;
-        error(stage.place, unknown("tensor", name, tensor_names_,
-                                   fmt::format(" in stage '{}'", stage.name)));
+        error(stage.place,
+              unknown("tensor", name, tensor_names_, fmt::format(" in stage '{}'", stage.name)));
         broken_stages_.push_back(stage.name);
         return nullptr;
     }
@@ -96,9 +97,8 @@ class Checker {
             if (!tensor) continue;
             read_.push_back(name);
             if (has(broken_, name) || tensor->role == Role::input || has(made_, name)) continue;
-            error(stage.place,
-                  fmt::format("stage '{}' reads '{}', which no earlier stage makes", stage.name,
-                              name));
+            error(stage.place, fmt::format("stage '{}' reads '{}', which no earlier stage makes",
+                                           stage.name, name));
         }
         make(stage, stage.outputs, "an output", {Role::output, Role::intermediate});
         make(stage, stage.taps, "a tap", {Role::tap});
@@ -114,8 +114,9 @@ class Checker {
             if (!tensor) continue;
             if (!has(broken_, name) &&
                 std::find(roles.begin(), roles.end(), tensor->role) == roles.end())
-                error(stage.place, fmt::format("stage '{}' has '{}' as {}, but its role is {}",
-                                               stage.name, name, what, ww::port::name(tensor->role)));
+                error(stage.place,
+                      fmt::format("stage '{}' has '{}' as {}, but its role is {}", stage.name, name,
+                                  what, ww::port::name(tensor->role)));
             if (has(made_, name))
                 error(stage.place, fmt::format("'{}' belongs to two stages, or twice to stage '{}'",
                                                name, stage.name));
@@ -131,7 +132,8 @@ class Checker {
                                             name(tensor.role), is_input ? "reads" : "names"));
         else if (tensor.role == Role::intermediate && !has(read_, tensor.name))
             error(tensor.place, fmt::format("tensor '{}' is intermediate, but no stage reads it; "
-                                            "is it an output?", tensor.name));
+                                            "is it an output?",
+                                            tensor.name));
     }
 
     const Stage* maker(const TensorSpec& tensor) const {
@@ -189,8 +191,9 @@ class Checker {
             error(place, fmt::format("a tensor map has one to five axes, not {}", rank));
         const auto same = [&](std::string_view key, size_t count) {
             if (count != rank)
-                error(place, fmt::format("'{}' of the tensor map of '{}' has {} entries for {} axes",
-                                         key, map.tensor, count, rank));
+                error(place,
+                      fmt::format("'{}' of the tensor map of '{}' has {} entries for {} axes", key,
+                                  map.tensor, count, rank));
         };
         same("box", map.box.size());
         if (map.strides) same("strides", map.strides->size());
@@ -218,8 +221,9 @@ class Checker {
     void reference() {
         const Implementation* reference = port_.implementation("reference");
         if (!reference && !port_.stages.empty())
-            error(port_.stages[0].place, "there is no [implementations.reference]: it makes the "
-                                         "expected values");
+            error(port_.stages[0].place,
+                  "there is no [implementations.reference]: it makes the "
+                  "expected values");
         for (const Stage& stage : port_.stages)
             if (reference && reference->stages.find(stage.name) == reference->stages.end())
                 error(reference->place,

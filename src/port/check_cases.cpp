@@ -23,12 +23,12 @@ class CaseChecker {
             for (const Expr& condition : port_.require) {
                 const auto holds = condition.eval(*scope);
                 if (keep(holds) && *holds == 0)
-                    report(each.place.error(fmt::format("the port requires '{}'", condition.text())));
+                    report(
+                        each.place.error(fmt::format("the port requires '{}'", condition.text())));
             }
             for (const TensorSpec& tensor : port_.tensors) check_tensor(tensor, *scope);
             for (const auto* count : {&each.flops, &each.bytes})
-                if (*count)
-                    keep((*count)->eval_between(scope->integers, 0, INT64_MAX, "a count"));
+                if (*count) keep((*count)->eval_between(scope->integers, 0, INT64_MAX, "a count"));
             for (const Implementation& impl : port_.implementations)
                 for (const auto& [stage, stage_impl] : impl.stages) check_impl(stage_impl, *scope);
         }
@@ -50,9 +50,9 @@ class CaseChecker {
         const auto layout = layout_of(tensor, scope);
         if (!keep(layout)) return;
         if (tensor.role != Role::input && layout->may_overlap())
-            report(tensor.place.error(fmt::format(
-                "strides of tensor '{}' may put two elements of {} in one place", tensor.name,
-                layout->text())));
+            report(tensor.place.error(
+                fmt::format("strides of tensor '{}' may put two elements of {} in one place",
+                            tensor.name, layout->text())));
         keep(tile_of(tensor, scope));
     }
 

@@ -32,16 +32,26 @@ class Generator {
 
     Status run() {
         switch (d_.kind) {
-            case Distribution::Kind::normal: return fill([&](int64_t i) { return normal(i); });
-            case Distribution::Kind::uniform: return uniform();
-            case Distribution::Kind::constant: return fill([&](int64_t) { return d_.value; });
-            case Distribution::Kind::outliers: return outliers();
-            case Distribution::Kind::sinks: return sinks();
-            case Distribution::Kind::one_hot: return one_hot();
-            case Distribution::Kind::equal_rows: return equal_rows();
-            case Distribution::Kind::ramp: return ramp();
-            case Distribution::Kind::special: return special();
-            case Distribution::Kind::file: break;
+            case Distribution::Kind::normal:
+                return fill([&](int64_t i) { return normal(i); });
+            case Distribution::Kind::uniform:
+                return uniform();
+            case Distribution::Kind::constant:
+                return fill([&](int64_t) { return d_.value; });
+            case Distribution::Kind::outliers:
+                return outliers();
+            case Distribution::Kind::sinks:
+                return sinks();
+            case Distribution::Kind::one_hot:
+                return one_hot();
+            case Distribution::Kind::equal_rows:
+                return equal_rows();
+            case Distribution::Kind::ramp:
+                return ramp();
+            case Distribution::Kind::special:
+                return special();
+            case Distribution::Kind::file:
+                break;
         }
         WW_CHECK(false, "a distribution that does not generate");
     }
@@ -64,8 +74,8 @@ class Generator {
         const auto rank = static_cast<int64_t>(tensor_.layout.rank());
         const int64_t at = axis < 0 ? axis + rank : axis;
         if (at < 0 || at >= rank)
-            return fail(d_.place.error(fmt::format("axis {} of tensor '{}', which has {} axes", axis,
-                                                   tensor_.name, rank)));
+            return fail(d_.place.error(fmt::format("axis {} of tensor '{}', which has {} axes",
+                                                   axis, tensor_.name, rank)));
         Line out{.extent = tensor_.layout.shape[static_cast<size_t>(at)]};
         for (int64_t i = at + 1; i < rank; ++i)
             out.step *= tensor_.layout.shape[static_cast<size_t>(i)];
@@ -112,9 +122,8 @@ class Generator {
 
     Status sinks() {
         WW_TRY(along, line(d_.axis));
-        return fill([&](int64_t i) {
-            return normal(i) + (along.index(i) < d_.count ? d_.value : 0.0);
-        });
+        return fill(
+            [&](int64_t i) { return normal(i) + (along.index(i) < d_.count ? d_.value : 0.0); });
     }
 
     Status one_hot() {
@@ -134,16 +143,15 @@ class Generator {
         if (!d_.axis_given)
             return fill([&](int64_t i) { return d_.value + d_.step * static_cast<double>(i); });
         WW_TRY(along, line(d_.axis));
-        return fill([&](int64_t i) {
-            return d_.value + d_.step * static_cast<double>(along.index(i));
-        });
+        return fill(
+            [&](int64_t i) { return d_.value + d_.step * static_cast<double>(along.index(i)); });
     }
 
     Status special() {
         const Dtype dtype = tensor_.layout.dtype;
         const double tiny = smallest_normal(dtype), least = ulp(dtype, 0), big = largest(dtype);
-        const double values[] = {0.0, -0.0, least, -least, tiny - least, least - tiny,
-                                 tiny, -tiny, big, -big};
+        const double values[] = {0.0,          -0.0, least, -least, tiny - least,
+                                 least - tiny, tiny, -tiny, big,    -big};
         return fill([&](int64_t i) {
             const double u = random_unit(seed_, stream_ ^ kChoiceStream, static_cast<uint64_t>(i));
             if (u >= d_.fraction) return normal(i);
@@ -170,8 +178,8 @@ Status from_file(const Distribution& d, Tensor& to, const Scope& scope) {
     if (!found) return at_place(d, found.error());
     const Tensor& from = *found;
     if (d.slice.size() > from.layout.rank())
-        return fail(d.place.error(fmt::format("{} slice indices for {}", d.slice.size(),
-                                              from.layout.text())));
+        return fail(d.place.error(
+            fmt::format("{} slice indices for {}", d.slice.size(), from.layout.text())));
     int64_t first = 0, count = from.layout.elements;
     for (size_t i = 0; i < d.slice.size(); ++i) {
         const int64_t extent = from.layout.shape[i];
@@ -199,16 +207,26 @@ Status from_file(const Distribution& d, Tensor& to, const Scope& scope) {
 std::string_view name(Distribution::Kind kind) {
     using Kind = Distribution::Kind;
     switch (kind) {
-        case Kind::normal: return "normal";
-        case Kind::uniform: return "uniform";
-        case Kind::constant: return "constant";
-        case Kind::outliers: return "outliers";
-        case Kind::sinks: return "sinks";
-        case Kind::one_hot: return "one_hot";
-        case Kind::equal_rows: return "equal_rows";
-        case Kind::ramp: return "ramp";
-        case Kind::special: return "special";
-        case Kind::file: return "file";
+        case Kind::normal:
+            return "normal";
+        case Kind::uniform:
+            return "uniform";
+        case Kind::constant:
+            return "constant";
+        case Kind::outliers:
+            return "outliers";
+        case Kind::sinks:
+            return "sinks";
+        case Kind::one_hot:
+            return "one_hot";
+        case Kind::equal_rows:
+            return "equal_rows";
+        case Kind::ramp:
+            return "ramp";
+        case Kind::special:
+            return "special";
+        case Kind::file:
+            return "file";
     }
     return "";
 }

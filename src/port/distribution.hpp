@@ -16,16 +16,16 @@ namespace ww::port {
 
 struct Distribution {
     enum class Kind {
-        normal,         // mean + std * N(0, 1)
-        uniform,        // [low, high); for integer types [low, high]
-        constant,       // value
-        outliers,       // normal; a share of the indices of the last axis is multiplied by scale
-        sinks,          // normal; the first count indices of axis get value added
-        one_hot,        // value at one random index of axis for each line along it, else 0
-        equal_rows,     // one random normal row of the last axis, repeated
-        ramp,           // value + step * index, along axis, or row-major without axis
-        special,        // normal, with the format's zeros, subnormals and extremes mixed in
-        file,           // a tensor of a safetensors file
+        normal,      // mean + std * N(0, 1)
+        uniform,     // [low, high); for integer types [low, high]
+        constant,    // value
+        outliers,    // normal; a share of the indices of the last axis is multiplied by scale
+        sinks,       // normal; the first count indices of axis get value added
+        one_hot,     // value at one random index of axis for each line along it, else 0
+        equal_rows,  // one random normal row of the last axis, repeated
+        ramp,        // value + step * index, along axis, or row-major without axis
+        special,     // normal, with the format's zeros, subnormals and extremes mixed in
+        file,        // a tensor of a safetensors file
     };
     Kind kind = Kind::normal;
     double mean = 0, std = 1;
@@ -35,10 +35,10 @@ struct Distribution {
     double fraction = 0.02;  // outliers: share of channels; special: share of elements
     int64_t axis = -1;       // counted from the end when negative
     bool axis_given = false;
-    int64_t count = 1;       // sinks: how many leading indices
-    std::filesystem::path file;    // absolute, or relative to the working directory
-    std::string tensor;            // file: name inside it
-    std::vector<Expr> slice;       // file: leading indices to pick; what is left has the shape
+    int64_t count = 1;           // sinks: how many leading indices
+    std::filesystem::path file;  // absolute, or relative to the working directory
+    std::string tensor;          // file: name inside it
+    std::vector<Expr> slice;     // file: leading indices to pick; what is left has the shape
     Place place;
 };
 

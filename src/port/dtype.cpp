@@ -105,10 +105,14 @@ double ulp(Dtype dtype, double value) {
 
 double largest(Dtype dtype) {
     switch (dtype) {
-        case Dtype::boolean: return 1;
-        case Dtype::i64: return 0x1.fffffffffffffp62;  // the largest double that it holds
-        case Dtype::u64: return 0x1.fffffffffffffp63;
-        default: return numerics::info(row(dtype).format).max_finite;
+        case Dtype::boolean:
+            return 1;
+        case Dtype::i64:
+            return 0x1.fffffffffffffp62;  // the largest double that it holds
+        case Dtype::u64:
+            return 0x1.fffffffffffffp63;
+        default:
+            return numerics::info(row(dtype).format).max_finite;
     }
 }
 

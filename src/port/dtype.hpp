@@ -13,8 +13,25 @@
 namespace ww::port {
 
 enum class Dtype : uint8_t {
-    f64, f32, f16, bf16, tf32, e4m3, e5m2, e2m1, ue4m3, ue8m0,
-    i8, u8, i16, u16, i32, u32, i64, u64, boolean
+    f64,
+    f32,
+    f16,
+    bf16,
+    tf32,
+    e4m3,
+    e5m2,
+    e2m1,
+    ue4m3,
+    ue8m0,
+    i8,
+    u8,
+    i16,
+    u16,
+    i32,
+    u32,
+    i64,
+    u64,
+    boolean
 };
 
 struct DtypeInfo {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <optional>
 
-#include "base/text.hpp"
+#include "port/suggest.hpp"
 
 namespace ww::port {
 namespace {
@@ -30,9 +30,12 @@ const char* division_fault(int64_t a, int64_t b) {
 const char* apply(Op op, int64_t a, int64_t b, int64_t& out) {
     constexpr const char* kOverflow = "overflow of a 64-bit integer";
     switch (op) {
-        case Op::add: return __builtin_add_overflow(a, b, &out) ? kOverflow : nullptr;
-        case Op::subtract: return __builtin_sub_overflow(a, b, &out) ? kOverflow : nullptr;
-        case Op::multiply: return __builtin_mul_overflow(a, b, &out) ? kOverflow : nullptr;
+        case Op::add:
+            return __builtin_add_overflow(a, b, &out) ? kOverflow : nullptr;
+        case Op::subtract:
+            return __builtin_sub_overflow(a, b, &out) ? kOverflow : nullptr;
+        case Op::multiply:
+            return __builtin_mul_overflow(a, b, &out) ? kOverflow : nullptr;
         case Op::divide:
         case Op::remainder:
         case Op::ceil_div:
@@ -41,38 +44,62 @@ const char* apply(Op op, int64_t a, int64_t b, int64_t& out) {
             if (op == Op::remainder) out = a - out * b;
             if (op == Op::ceil_div && a % b != 0) ++out;
             return nullptr;
-        case Op::equal: out = a == b; return nullptr;
-        case Op::not_equal: out = a != b; return nullptr;
-        case Op::less: out = a < b; return nullptr;
-        case Op::less_equal: out = a <= b; return nullptr;
-        case Op::greater: out = a > b; return nullptr;
-        case Op::greater_equal: out = a >= b; return nullptr;
-        case Op::logical_and: out = a != 0 && b != 0; return nullptr;
-        case Op::logical_or: out = a != 0 || b != 0; return nullptr;
-        case Op::minimum: out = a < b ? a : b; return nullptr;
-        case Op::maximum: out = a > b ? a : b; return nullptr;
-        default: return "internal: not a binary operation";
+        case Op::equal:
+            out = a == b;
+            return nullptr;
+        case Op::not_equal:
+            out = a != b;
+            return nullptr;
+        case Op::less:
+            out = a < b;
+            return nullptr;
+        case Op::less_equal:
+            out = a <= b;
+            return nullptr;
+        case Op::greater:
+            out = a > b;
+            return nullptr;
+        case Op::greater_equal:
+            out = a >= b;
+            return nullptr;
+        case Op::logical_and:
+            out = a != 0 && b != 0;
+            return nullptr;
+        case Op::logical_or:
+            out = a != 0 || b != 0;
+            return nullptr;
+        case Op::minimum:
+            out = a < b ? a : b;
+            return nullptr;
+        case Op::maximum:
+            out = a > b ? a : b;
+            return nullptr;
+        default:
+            return "internal: not a binary operation";
     }
 }
 
 double apply_real(Op op, double a, double b) {
     switch (op) {
-        case Op::add: return a + b;
-        case Op::subtract: return a - b;
-        case Op::multiply: return a * b;
-        case Op::divide: return a / b;
-        case Op::minimum: return a < b ? a : b;
-        case Op::maximum: return a > b ? a : b;
-        default: check_failed("apply_real", __FILE__, __LINE__, "operation without a real meaning");
+        case Op::add:
+            return a + b;
+        case Op::subtract:
+            return a - b;
+        case Op::multiply:
+            return a * b;
+        case Op::divide:
+            return a / b;
+        case Op::minimum:
+            return a < b ? a : b;
+        case Op::maximum:
+            return a > b ? a : b;
+        default:
+            check_failed("apply_real", __FILE__, __LINE__, "operation without a real meaning");
     }
 }
 
 std::string unknown_name(const std::string& name, std::span<const std::string> known) {
-    const std::string near = nearest(name, known);
-    std::string message = fmt::format("unknown name '{}'", name);
-    if (!near.empty()) return message + fmt::format("; did you mean '{}'?", near);
-    if (known.empty()) return message + "; no names are known here";
-    return message + "; known here: " + join(known, ", ");
+    return fmt::format("unknown name '{}'{}", shown(name), suggestion(name, known));
 }
 
 template <class Map>
@@ -137,8 +164,8 @@ Result<int64_t> Expr::eval_between(const Axes& names, int64_t low, int64_t high,
                                    std::string_view what) const {
     WW_TRY(value, eval(names));
     if (value >= low && value <= high) return value;
-    const std::string bound = value < low ? fmt::format("at least {}", low)
-                                          : fmt::format("at most {}", high);
+    const std::string bound =
+        value < low ? fmt::format("at least {}", low) : fmt::format("at most {}", high);
     const std::string number = fmt::format("{}", value);
     const std::string found = text_ == number ? number : fmt::format("'{}' = {}", text_, value);
     return fail(place_.error(fmt::format("{} must be {}, not {}", what, bound, found)));
@@ -178,8 +205,8 @@ Result<double> Expr::eval_real(const Scope& scope) const {
         }
         // A literal may be infinite (a mask value, say); a computation may not become so.
         if (!std::isfinite(stack.back()) && step.op != Op::push_real && step.op != Op::load)
-            return fail(place_.right(step.at).error(
-                fmt::format("'{}' has no finite value here", text_)));
+            return fail(
+                place_.right(step.at).error(fmt::format("'{}' has no finite value here", text_)));
     }
     return stack.back();
 }

@@ -55,9 +55,28 @@ class Expr {
 
     // One step of the program in postfix order.
     enum class Op : uint8_t {
-        push, push_real, load, negate, logical_not, add, subtract, multiply, divide, remainder,
-        equal, not_equal, less, less_equal, greater, greater_equal, logical_and, logical_or,
-        ceil_div, minimum, maximum, square_root
+        push,
+        push_real,
+        load,
+        negate,
+        logical_not,
+        add,
+        subtract,
+        multiply,
+        divide,
+        remainder,
+        equal,
+        not_equal,
+        less,
+        less_equal,
+        greater,
+        greater_equal,
+        logical_and,
+        logical_or,
+        ceil_div,
+        minimum,
+        maximum,
+        square_root
     };
     struct Step {
         Op op = Op::push;

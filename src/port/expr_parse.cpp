@@ -27,12 +27,12 @@ struct Operator {
 };
 // Longer spellings before their prefixes.
 constexpr Operator kOperators[] = {
-    {"||", Op::logical_or, 0, false},  {"&&", Op::logical_and, 1, false},
-    {"==", Op::equal, 2, false},       {"!=", Op::not_equal, 2, false},
-    {"<=", Op::less_equal, 2, false},  {">=", Op::greater_equal, 2, false},
-    {"<", Op::less, 2, false},         {">", Op::greater, 2, false},
-    {"+", Op::add, 3, true},           {"-", Op::subtract, 3, true},
-    {"*", Op::multiply, 4, true},      {"/", Op::divide, 4, true},
+    {"||", Op::logical_or, 0, false}, {"&&", Op::logical_and, 1, false},
+    {"==", Op::equal, 2, false},      {"!=", Op::not_equal, 2, false},
+    {"<=", Op::less_equal, 2, false}, {">=", Op::greater_equal, 2, false},
+    {"<", Op::less, 2, false},        {">", Op::greater, 2, false},
+    {"+", Op::add, 3, true},          {"-", Op::subtract, 3, true},
+    {"*", Op::multiply, 4, true},     {"/", Op::divide, 4, true},
     {"%", Op::remainder, 4, false},
 };
 constexpr int kLevels = 5;
@@ -110,10 +110,9 @@ class Parser {
         while (const Operator* found = operator_at(wanted)) {
             const size_t at = at_;
             if (kind_ == Kind::real && !found->real)
-                return wrong(at, fmt::format("'{}' has no meaning in a real expression",
-                                             found->text));
-            if (compared)
-                return wrong(at, "comparisons do not chain; join two with &&");
+                return wrong(at,
+                             fmt::format("'{}' has no meaning in a real expression", found->text));
+            if (compared) return wrong(at, "comparisons do not chain; join two with &&");
             at_ += found->text.size();
             skip();
             if (!level(wanted + 1)) return false;
@@ -200,11 +199,11 @@ class Parser {
         if (at_ < text_.size() && text_[at_] == '(') return call(word, at);
         const auto constant = constant_named(word);
         if (constant && kind_ == Kind::real)
-            steps.push_back(Step{.op = Op::push_real, .at = static_cast<uint32_t>(at),
-                                 .real = *constant});
+            steps.push_back(
+                Step{.op = Op::push_real, .at = static_cast<uint32_t>(at), .real = *constant});
         else
-            steps.push_back(Step{.op = Op::load, .at = static_cast<uint32_t>(at),
-                                 .name = std::string(word)});
+            steps.push_back(
+                Step{.op = Op::load, .at = static_cast<uint32_t>(at), .name = std::string(word)});
         return true;
     }
 
@@ -218,8 +217,8 @@ class Parser {
             if (function.name == word) found = &function;
         }
         if (!found)
-            return wrong(at, fmt::format("unknown function '{}'; there are {}", word,
-                                         join(known, ", ")));
+            return wrong(
+                at, fmt::format("unknown function '{}'; there are {}", word, join(known, ", ")));
         const size_t open = at_++;
         skip();
         int count = 0;

@@ -7,20 +7,13 @@
 #include <cmath>
 #include <utility>
 
-#include "base/text.hpp"
+#include "port/suggest.hpp"
 
 namespace ww::port {
 
 std::string unknown(std::string_view what, std::string_view word,
                     std::span<const std::string> known, std::string_view of) {
-    std::string near = nearest(word, known);
-    // Short names are all near each other: one that shares nothing was not meant.
-    if (edit_distance(word, near) >= static_cast<int>(std::max(word.size(), near.size())))
-        near.clear();
-    std::string message = fmt::format("unknown {} '{}'{}", what, word, of);
-    if (!near.empty()) return message + fmt::format("; did you mean '{}'?", near);
-    if (known.empty()) return message + "; there are none";
-    return message + "; there are " + join(known, ", ");
+    return fmt::format("unknown {} '{}'{}{}", what, shown(word), of, suggestion(word, known));
 }
 
 Fields::Fields(const Node& table, std::string what, Diagnostics& out)
@@ -82,8 +75,8 @@ std::optional<double> Fields::number(std::string_view key) {
     if (!node) return std::nullopt;
     if (node->kind == Node::Kind::integer) return static_cast<double>(node->integer);
     if (node->kind == Node::Kind::real) return node->real;
-    error(node->place, fmt::format("'{}' of {} must be a number, not {}", key, what_,
-                                   kind_text(node->kind)));
+    error(node->place,
+          fmt::format("'{}' of {} must be a number, not {}", key, what_, kind_text(node->kind)));
     return std::nullopt;
 }
 

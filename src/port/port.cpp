@@ -70,11 +70,16 @@ Result<std::vector<int64_t>> eval_all(const std::vector<Expr>& exprs, const Scop
 
 std::string_view name(Role role) {
     switch (role) {
-        case Role::input: return "input";
-        case Role::output: return "output";
-        case Role::intermediate: return "intermediate";
-        case Role::tap: return "tap";
-        case Role::scratch: return "scratch";
+        case Role::input:
+            return "input";
+        case Role::output:
+            return "output";
+        case Role::intermediate:
+            return "intermediate";
+        case Role::tap:
+            return "tap";
+        case Role::scratch:
+            return "scratch";
     }
     return "";
 }
@@ -103,8 +108,8 @@ Result<Scope> scope_of(const Port& port, const Case& c) {
             WW_TRY(value, axis.value->eval(scope));
             scope.integers[axis.name] = value;
         } else {
-            return fail(c.place.error(
-                fmt::format("case '{}' gives axis '{}' no value", c.id, axis.name)));
+            return fail(
+                c.place.error(fmt::format("case '{}' gives axis '{}' no value", c.id, axis.name)));
         }
     }
     for (const Scalar& scalar : port.scalars) {
@@ -185,8 +190,7 @@ Result<LaunchSize> launch_size(const KernelImpl& kernel, const Scope& scope) {
     };
     for (const Part& part : parts)
         for (size_t i = 0; i < 3; ++i) {
-            WW_TRY(value,
-                   part.exprs[i].eval_between(scope.integers, 1, part.limit[i], part.what));
+            WW_TRY(value, part.exprs[i].eval_between(scope.integers, 1, part.limit[i], part.what));
             part.to[i] = static_cast<uint32_t>(value);
         }
     const uint64_t threads = uint64_t{out.block[0]} * out.block[1] * out.block[2];
@@ -195,11 +199,11 @@ Result<LaunchSize> launch_size(const KernelImpl& kernel, const Scope& scope) {
             fmt::format("a block of {} threads; at most 1024 are allowed", threads)));
     for (size_t i = 0; i < 3; ++i)
         if (out.grid[i] % out.cluster[i] != 0)
-            return fail(kernel.cluster[i].place().error(fmt::format(
-                "a grid size of {} is not a multiple of the cluster size {}", out.grid[i],
-                out.cluster[i])));
-    WW_TRY(shared, kernel.shared_bytes.eval_between(scope.integers, 0, 1 << 20,
-                                                    "shared memory in bytes"));
+            return fail(kernel.cluster[i].place().error(
+                fmt::format("a grid size of {} is not a multiple of the cluster size {}",
+                            out.grid[i], out.cluster[i])));
+    WW_TRY(shared,
+           kernel.shared_bytes.eval_between(scope.integers, 0, 1 << 20, "shared memory in bytes"));
     out.shared_bytes = static_cast<uint32_t>(shared);
     return out;
 }

@@ -146,7 +146,7 @@ struct Case {
     std::map<std::string, Tolerance, std::less<>> tolerances;
     uint64_t seed = 0;
     bool held_out = false;
-    bool slow = false;  // left out unless asked for
+    bool slow = false;                 // left out unless asked for
     std::optional<Expr> flops, bytes;  // of the whole chain; the port's where a case has none
     Place place;
 };

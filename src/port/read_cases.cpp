@@ -11,9 +11,8 @@ namespace {
 
 bool is_list_of_tables(const Node& list, std::string_view key, Diagnostics& out) {
     if (list.kind == Node::Kind::array) return true;
-    out.push_back(list.place.error(
-        fmt::format("'{}' must be a list of tables, not {}: write [[{}]]", key,
-                    kind_text(list.kind), key)));
+    out.push_back(list.place.error(fmt::format(
+        "'{}' must be a list of tables, not {}: write [[{}]]", key, kind_text(list.kind), key)));
     return false;
 }
 
@@ -31,16 +30,16 @@ void read_case_axes(const Node& table, const std::string& what, Case& out, Readi
         for (const Axis& each : reading.port.axes)
             if (each.name == field.key) axis = &each;
         if (!axis) {
-            reading.out.push_back(field.place.error(
-                unknown("axis", field.key, names_of(reading.port.axes))));
+            reading.out.push_back(
+                field.place.error(unknown("axis", field.key, names_of(reading.port.axes))));
         } else if (axis->derived) {
-            reading.out.push_back(field.place.error(fmt::format(
-                "axis '{}' is defined as '{}': no case may set it", field.key,
-                axis->value ? axis->value->text() : "")));
+            reading.out.push_back(
+                field.place.error(fmt::format("axis '{}' is defined as '{}': no case may set it",
+                                              field.key, axis->value ? axis->value->text() : "")));
         } else if (field.value.kind != Node::Kind::integer) {
-            reading.out.push_back(field.value.place.error(
-                fmt::format("axis '{}' of {} must be an integer, not {}", field.key, what,
-                            kind_text(field.value.kind))));
+            reading.out.push_back(
+                field.value.place.error(fmt::format("axis '{}' of {} must be an integer, not {}",
+                                                    field.key, what, kind_text(field.value.kind))));
         } else {
             out.axes[field.key] = field.value.integer;
         }
@@ -52,8 +51,8 @@ void read_case_scalars(const Node& table, const std::string& what, Case& out, Re
     for (const Node::Field& field : table.fields) {
         const Scalar* scalar = reading.port.scalar(field.key);
         if (!scalar) {
-            reading.out.push_back(field.place.error(
-                unknown("scalar", field.key, names_of(reading.port.scalars))));
+            reading.out.push_back(
+                field.place.error(unknown("scalar", field.key, names_of(reading.port.scalars))));
             continue;
         }
         const auto kind = info(scalar->dtype).is_float ? Expr::Kind::real : Expr::Kind::integer;
@@ -72,20 +71,21 @@ void for_tensors(const Node& table, const std::string& what, Reading& reading, F
         if (tensor)
             read(*tensor, field);
         else
-            reading.out.push_back(field.place.error(
-                unknown("tensor", field.key, names_of(reading.port.tensors))));
+            reading.out.push_back(
+                field.place.error(unknown("tensor", field.key, names_of(reading.port.tensors))));
     }
 }
 
 void read_case_data(const Node& table, const std::string& what, Case& out, Reading& reading) {
-    for_tensors(table, "'data' of " + what, reading,
-                [&](const TensorSpec& tensor, const Node::Field& field) {
-        out.data[tensor.name] = read_distribution(
-            field.value, fmt::format("the data of '{}' in {}", tensor.name, what), reading);
-        if (tensor.role != Role::input)
-            reading.out.push_back(field.place.error(fmt::format(
-                "tensor '{}' is {}: only inputs have data", tensor.name, name(tensor.role))));
-    });
+    for_tensors(
+        table, "'data' of " + what, reading,
+        [&](const TensorSpec& tensor, const Node::Field& field) {
+            out.data[tensor.name] = read_distribution(
+                field.value, fmt::format("the data of '{}' in {}", tensor.name, what), reading);
+            if (tensor.role != Role::input)
+                reading.out.push_back(field.place.error(fmt::format(
+                    "tensor '{}' is {}: only inputs have data", tensor.name, name(tensor.role))));
+        });
 }
 
 void read_case(const Node& table, std::set<std::string>& ids, Reading& reading) {
@@ -96,17 +96,20 @@ void read_case(const Node& table, std::set<std::string>& ids, Reading& reading) 
     if (!out.id.empty() && !ids.insert(out.id).second)
         fields.error(fields.get("id")->place, fmt::format("two cases have the id '{}'", out.id));
     if (const Node* axes = fields.get("axes")) read_case_axes(*axes, what, out, reading);
-    if (const Node* scalars = fields.get("scalars")) read_case_scalars(*scalars, what, out, reading);
+    if (const Node* scalars = fields.get("scalars"))
+        read_case_scalars(*scalars, what, out, reading);
     if (const Node* data = fields.get("data")) read_case_data(*data, what, out, reading);
     if (const Node* tolerance = fields.get("tolerance"))
-        for_tensors(*tolerance, "'tolerance' of " + what, reading,
-                    [&](const TensorSpec& tensor, const Node::Field& field) {
-            out.tolerances[tensor.name] = read_tolerance(
-                field.value, fmt::format("the tolerance of '{}' in {}", tensor.name, what), reading);
-            if (tensor.role == Role::input || tensor.role == Role::scratch)
-                reading.out.push_back(field.place.error(fmt::format(
-                    "tensor '{}' is {}: nothing compares it", tensor.name, name(tensor.role))));
-        });
+        for_tensors(
+            *tolerance, "'tolerance' of " + what, reading,
+            [&](const TensorSpec& tensor, const Node::Field& field) {
+                out.tolerances[tensor.name] = read_tolerance(
+                    field.value, fmt::format("the tolerance of '{}' in {}", tensor.name, what),
+                    reading);
+                if (tensor.role == Role::input || tensor.role == Role::scratch)
+                    reading.out.push_back(field.place.error(fmt::format(
+                        "tensor '{}' is {}: nothing compares it", tensor.name, name(tensor.role))));
+            });
     if (const auto seed = fields.integer("seed")) out.seed = static_cast<uint64_t>(*seed);
     out.held_out = fields.boolean("held_out").value_or(false);
     out.slow = fields.boolean("slow").value_or(false);

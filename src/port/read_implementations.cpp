@@ -55,8 +55,10 @@ std::optional<Arg> read_named_arg(const Node& node, Reading& reading) {
     std::string message = unknown("tensor or scalar", node.string, known);
     for (const Axis& axis : port.axes)
         if (axis.name == node.string)
-            message = fmt::format("an axis has no type as an argument: write "
-                                  "{{ dtype = \"i32\", value = \"{}\" }}", axis.name);
+            message = fmt::format(
+                "an axis has no type as an argument: write "
+                "{{ dtype = \"i32\", value = \"{}\" }}",
+                axis.name);
     reading.out.push_back(node.place.error(std::move(message)));
     return std::nullopt;
 }
@@ -124,8 +126,8 @@ void read_defines(const Node& table, const std::string& what, KernelImpl& out, R
             const auto value = text.need_string("text");
             text.finish();
             if (value) out.defines.push_back(Define{field.key, *value});
-        } else if (auto value = read_expr(field.value, fmt::format("define '{}'", field.key),
-                                          reading.out)) {
+        } else if (auto value =
+                       read_expr(field.value, fmt::format("define '{}'", field.key), reading.out)) {
             out.defines.push_back(Define{field.key, std::move(*value)});
         }
     }
@@ -143,7 +145,8 @@ void read_source(Fields& fields, KernelImpl& out, Reading& reading) {
         out.kind = KernelImpl::Source::cubin;
     else if (extension != ".cu")
         fields.error(source->place, fmt::format("unsupported kind of source '{}': .cu, .ptx or "
-                                                ".cubin are due", extension));
+                                                ".cubin are due",
+                                                extension));
 }
 
 void read_taps(const Node& table, KernelImpl& out, Reading& reading, const std::string& what) {
@@ -169,8 +172,7 @@ KernelImpl read_kernel(Fields& fields, Reading& reading) {
     if (const Node* include = fields.get("include", Node::Kind::array))
         for (const Node& folder : include->items) {
             if (folder.kind == Node::Kind::string)
-                out.include.push_back(
-                    read_path(folder, "'include' of " + fields.what(), reading));
+                out.include.push_back(read_path(folder, "'include' of " + fields.what(), reading));
             else
                 fields.error(folder.place, "an include folder must be a string");
         }
@@ -179,7 +181,8 @@ KernelImpl read_kernel(Fields& fields, Reading& reading) {
         for (const char* key : {"defines", "include", "options", "target"})
             if (const Node* node = fields.get(key))
                 fields.error(node->place, fmt::format("'{}' has no meaning for a kernel that is "
-                                                      "already compiled", key));
+                                                      "already compiled",
+                                                      key));
     read_dim3(fields, "grid", true, out.grid);
     read_dim3(fields, "block", true, out.block);
     read_dim3(fields, "cluster", false, out.cluster);
@@ -246,8 +249,8 @@ void read_implementations(const Node& table, Reading& reading) {
                     stage.place.error(unknown("stage", stage.key, stages, " of " + what)));
                 continue;
             }
-            auto impl = read_stage_impl(stage.value, fmt::format("stage '{}' of {}", stage.key, what),
-                                        reading);
+            auto impl = read_stage_impl(stage.value,
+                                        fmt::format("stage '{}' of {}", stage.key, what), reading);
             if (impl) out.stages.insert_or_assign(stage.key, std::move(*impl));
         }
         reading.port.implementations.push_back(std::move(out));

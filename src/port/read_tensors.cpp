@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "port/read.hpp"
+#include "port/suggest.hpp"
 
 namespace ww::port {
 namespace {
@@ -18,9 +19,9 @@ std::vector<std::string> axis_names(const Port& port) {
 
 const std::vector<std::string> kRoles = {"input", "output", "intermediate", "tap", "scratch"};
 const std::vector<std::string> kModes = {"exact", "ulp", "relative_to"};
-const std::vector<std::string> kDistributions = {
-    "normal", "uniform", "constant", "outliers", "sinks",
-    "one_hot", "equal_rows", "ramp", "special", "file"};
+const std::vector<std::string> kDistributions = {"normal",  "uniform", "constant",   "outliers",
+                                                 "sinks",   "one_hot", "equal_rows", "ramp",
+                                                 "special", "file"};
 
 // A number that must be finite, and at least low.
 void bounded(Fields& fields, std::string_view key, double low, double& to) {
@@ -38,13 +39,15 @@ constexpr double kAny = -1.7976931348623157e308;
 }  // namespace
 
 bool check_name(const Node::Field& field, std::string_view what, Diagnostics& out) {
-    bool good = !field.key.empty() && !(field.key[0] >= '0' && field.key[0] <= '9');
+    bool good = !field.key.empty() && field.key.size() <= 64 &&
+                !(field.key[0] >= '0' && field.key[0] <= '9');
     for (const char c : field.key)
         good = good && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                         (c >= '0' && c <= '9') || c == '_');
     if (!good)
-        out.push_back(field.place.error(fmt::format(
-            "'{}' cannot name {}: letters, digits and _, the first no digit", field.key, what)));
+        out.push_back(field.place.error(
+            fmt::format("'{}' cannot name {}: at most 64 letters, digits and _, the first no digit",
+                        shown(field.key), what)));
     return good;
 }
 
@@ -194,22 +197,23 @@ void read_tensors(const Node& table, Reading& reading) {
         for (const char* key : {"strides", "tile"}) {
             const Node* list = tensor.get(key);
             if (list && list->kind == Node::Kind::array && list->items.size() != out.shape.size())
-                tensor.error(list->place, fmt::format("'{}' of {} has {} entries, its shape {}", key,
-                                                      what, list->items.size(), out.shape.size()));
+                tensor.error(list->place,
+                             fmt::format("'{}' of {} has {} entries, its shape {}", key, what,
+                                         list->items.size(), out.shape.size()));
         }
         const Node* tolerance = tensor.get("tolerance");
         const Node* data = tensor.get("data");
         if (tolerance) {
             out.tolerance = read_tolerance(*tolerance, "the tolerance of " + what, reading);
             if (out.role == Role::input || out.role == Role::scratch)
-                tensor.error(tolerance->place, fmt::format("{} is {}: nothing compares it", what,
-                                                           name(out.role)));
+                tensor.error(tolerance->place,
+                             fmt::format("{} is {}: nothing compares it", what, name(out.role)));
         }
         if (data) {
             out.data = read_distribution(*data, "the data of " + what, reading);
             if (out.role != Role::input)
-                tensor.error(data->place, fmt::format("{} is {}: only inputs have data", what,
-                                                      name(out.role)));
+                tensor.error(data->place,
+                             fmt::format("{} is {}: only inputs have data", what, name(out.role)));
         }
         tensor.finish();
         reading.port.tensors.push_back(std::move(out));

@@ -23,6 +23,25 @@ void read_head(const Node& table, Reading& reading, std::optional<Expr>& flops,
     fields.finish();
 }
 
+// Far above any real port: they keep the work of the checks, which is a product of them, bounded.
+void count_parts(const Port& port, Diagnostics& out) {
+    struct Limit {
+        size_t count, most;
+        const char* what;
+    };
+    for (const Limit& limit :
+         {Limit{port.tensors.size(), 256, "tensors"},
+          Limit{port.axes.size() + port.scalars.size(), 256, "axes and scalars"},
+          Limit{port.stages.size(), 64, "stages"},
+          Limit{port.implementations.size(), 64, "implementations"},
+          Limit{port.cases.size(), 4096, "cases"}})
+        if (limit.count > limit.most)
+            out.push_back(Diagnostic{.file = port.file.string(),
+                                     .message = std::to_string(limit.count) + " " + limit.what +
+                                                "; at most " + std::to_string(limit.most) +
+                                                " are supported"});
+}
+
 void read_document(const Node& document, Reading& reading) {
     Fields fields(document, "a port.toml", reading.out);
     std::optional<Expr> flops, bytes;
@@ -34,6 +53,7 @@ void read_document(const Node& document, Reading& reading) {
     if (const Node* node = fields.need("implementations")) read_implementations(*node, reading);
     if (const Node* node = fields.need("case")) read_cases(*node, reading);
     fields.finish();
+    count_parts(reading.port, reading.out);
     for (const char* key : {"stage", "case"})
         if (const Node* list = fields.get(key, Node::Kind::array); list && list->items.empty())
             fields.error(list->place, std::string("there must be at least one [[") + key + "]]");
@@ -53,11 +73,10 @@ Diagnostics tidied(Diagnostics diagnostics) {
     const auto key = [](const Diagnostic& d) { return std::tie(d.line, d.col, d.message); };
     std::stable_sort(diagnostics.begin(), diagnostics.end(),
                      [&](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
-    diagnostics.erase(std::unique(diagnostics.begin(), diagnostics.end(),
-                                  [&](const Diagnostic& a, const Diagnostic& b) {
-                                      return key(a) == key(b);
-                                  }),
-                      diagnostics.end());
+    diagnostics.erase(
+        std::unique(diagnostics.begin(), diagnostics.end(),
+                    [&](const Diagnostic& a, const Diagnostic& b) { return key(a) == key(b); }),
+        diagnostics.end());
     return diagnostics;
 }
 

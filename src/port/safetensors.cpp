@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/files.hpp"
-#include "base/text.hpp"
+#include "port/suggest.hpp"
 
 namespace ww::port {
 namespace {
@@ -61,8 +61,10 @@ bool too_deep(std::string_view text) {
     for (size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
         if (quoted) {
-            if (c == '\\') ++i;
-            else if (c == '"') quoted = false;
+            if (c == '\\')
+                ++i;
+            else if (c == '"')
+                quoted = false;
         } else if (c == '"') {
             quoted = true;
         } else if (c == '{' || c == '[') {
@@ -109,9 +111,10 @@ Status apply_dtype(const Context& context, const Header& header, Entry& entry) {
     if (found == header.metadata.end()) return ok();
     const auto dtype = dtype_named(found->second);
     if (!dtype || carrier(*dtype) != entry.dtype)
-        return context.wrong(fmt::format("tensor '{}': metadata names the type '{}', which {} "
-                                         "cannot carry", entry.name, found->second,
-                                         name(entry.dtype)));
+        return context.wrong(
+            fmt::format("tensor '{}': metadata names the type '{}', which {} "
+                        "cannot carry",
+                        entry.name, found->second, name(entry.dtype)));
     if (info(*dtype).bits == 4) {
         if (entry.shape.empty() || entry.shape.back() > kMaxTensorBytes)
             return context.wrong(fmt::format("tensor '{}': no axis to pack", entry.name));
@@ -148,8 +151,8 @@ Result<Header> read_header(const Context& context, std::string_view text, uint64
     for (size_t i = 1; i < header.entries.size(); ++i) {
         const Entry &before = header.entries[i - 1], &after = header.entries[i];
         if (after.begin < before.end)
-            return context.wrong(fmt::format("tensors '{}' and '{}' overlap", before.name,
-                                             after.name));
+            return context.wrong(
+                fmt::format("tensors '{}' and '{}' overlap", before.name, after.name));
     }
     return header;
 }
@@ -159,8 +162,8 @@ Result<Header> open(const Context& context, std::string_view bytes) {
     if (bytes.size() < sizeof length) return context.wrong("a file of less than 8 bytes");
     std::memcpy(&length, bytes.data(), sizeof length);
     if (length > kMaxHeader || length > bytes.size() - sizeof length)
-        return context.wrong(fmt::format("a header of {} bytes in a file of {}", length,
-                                         bytes.size()));
+        return context.wrong(
+            fmt::format("a header of {} bytes in a file of {}", length, bytes.size()));
     const size_t data_at = sizeof length + static_cast<size_t>(length);
     WW_TRY(header, read_header(context, bytes.substr(sizeof length, static_cast<size_t>(length)),
                                bytes.size() - data_at));
@@ -171,8 +174,8 @@ Result<Header> open(const Context& context, std::string_view bytes) {
 Result<Tensor> read_tensor(const Context& context, const Entry& entry, std::string_view data) {
     auto layout = make_layout(entry.dtype, entry.shape);
     if (!layout)
-        return context.wrong(fmt::format("tensor '{}': {}", entry.name,
-                                         layout.error().front().message));
+        return context.wrong(
+            fmt::format("tensor '{}': {}", entry.name, layout.error().front().message));
     if (static_cast<uint64_t>(layout->bytes) != entry.end - entry.begin)
         return context.wrong(fmt::format("tensor '{}': {} takes {} bytes, the file gives {}",
                                          entry.name, layout->text(), layout->bytes,
@@ -217,10 +220,7 @@ Result<Tensor> read_safetensor(const std::filesystem::path& path, std::string_vi
             return read_tensor(context, entry, std::string_view(bytes).substr(header.data_at));
         names.push_back(entry.name);
     }
-    const std::string near = nearest(tensor, names);
-    return context.wrong(fmt::format("no tensor '{}'; {}", tensor,
-                                     near.empty() ? "it has " + join(names, ", ")
-                                                  : "did you mean '" + near + "'?"));
+    return context.wrong(fmt::format("no tensor '{}'{}", shown(tensor), suggestion(tensor, names)));
 }
 
 Result<std::string> format_safetensors(const SafetensorsFile& file) {
@@ -235,8 +235,10 @@ Result<std::string> format_safetensors(const SafetensorsFile& file) {
         std::vector<int64_t> shape = tensor.layout.shape;
         if (info(dtype).bits == 4) {
             if (shape.empty() || shape.back() % 2 != 0)
-                return fail(fmt::format("safetensors: tensor '{}' is {}: two elements a byte need "
-                                        "an even last axis", tensor.name, tensor.layout.text()));
+                return fail(
+                    fmt::format("safetensors: tensor '{}' is {}: two elements a byte need "
+                                "an even last axis",
+                                tensor.name, tensor.layout.text()));
             shape.back() /= 2;
         }
         if (carried != dtype)

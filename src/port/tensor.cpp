@@ -40,7 +40,8 @@ Result<Layout> make_layout(Dtype dtype, std::vector<int64_t> shape,
                            std::optional<std::vector<int64_t>> strides) {
     Layout layout{.dtype = dtype, .shape = std::move(shape)};
     if (layout.rank() > kMaxRank)
-        return fail(fmt::format("{} dimensions; at most {} are supported", layout.rank(), kMaxRank));
+        return fail(
+            fmt::format("{} dimensions; at most {} are supported", layout.rank(), kMaxRank));
     if (strides && strides->size() != layout.rank())
         return fail(fmt::format("{} strides for {} dimensions", strides->size(), layout.rank()));
     for (const int64_t extent : layout.shape) {
@@ -114,8 +115,8 @@ Result<Tensor> Tensor::zeros(std::string name, Layout layout) {
     try {
         tensor.bytes.resize(static_cast<size_t>(tensor.layout.bytes));
     } catch (const std::bad_alloc&) {
-        return fail(fmt::format("no memory for tensor '{}': {} bytes", tensor.name,
-                                tensor.layout.bytes));
+        return fail(
+            fmt::format("no memory for tensor '{}': {} bytes", tensor.name, tensor.layout.bytes));
     }
     return tensor;
 }

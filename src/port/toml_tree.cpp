@@ -10,7 +10,7 @@
 namespace ww::port {
 namespace {
 
-constexpr size_t kMaxBytes = 1 << 20;
+constexpr size_t kMaxBytes = 1 << 18;
 constexpr int kMaxKeyParts = 16;  // a.b.c: 3; the library builds and destroys them recursively
 
 using SourcePointer = std::shared_ptr<const SourceText>;
@@ -24,7 +24,8 @@ Place place_at(const SourcePointer& source, const toml::source_position& at) {
     size_t byte = 0;
     for (toml::source_index i = 1; i < at.column && byte < line.size(); ++i) {
         ++byte;
-        while (byte < line.size() && (static_cast<unsigned char>(line[byte]) & 0xc0) == 0x80) ++byte;
+        while (byte < line.size() && (static_cast<unsigned char>(line[byte]) & 0xc0) == 0x80)
+            ++byte;
     }
     place.col = static_cast<int>(byte) + 1;
     return place;
@@ -79,12 +80,10 @@ Node convert(const toml::node& from, const SourcePointer& source);
 void convert_table(const toml::table& from, const SourcePointer& source, Node& to) {
     to.kind = Node::Kind::table;
     for (const auto& [key, value] : from)
-        to.fields.push_back(Node::Field{std::string(key.str()),
-                                        place_at(source, key.source().begin),
-                                        convert(value, source)});
-    std::sort(to.fields.begin(), to.fields.end(), [](const Node::Field& a, const Node::Field& b) {
-        return before(a.place, b.place);
-    });
+        to.fields.push_back(Node::Field{
+            std::string(key.str()), place_at(source, key.source().begin), convert(value, source)});
+    std::sort(to.fields.begin(), to.fields.end(),
+              [](const Node::Field& a, const Node::Field& b) { return before(a.place, b.place); });
 }
 
 Node convert(const toml::node& from, const SourcePointer& source) {
@@ -133,20 +132,27 @@ Place Node::text_place() const {
 
 std::string_view kind_text(Node::Kind kind) {
     switch (kind) {
-        case Node::Kind::string: return "a string";
-        case Node::Kind::integer: return "an integer";
-        case Node::Kind::real: return "a number with a fraction";
-        case Node::Kind::boolean: return "true or false";
-        case Node::Kind::date: return "a date or time";
-        case Node::Kind::array: return "a list";
-        case Node::Kind::table: return "a table";
+        case Node::Kind::string:
+            return "a string";
+        case Node::Kind::integer:
+            return "an integer";
+        case Node::Kind::real:
+            return "a number with a fraction";
+        case Node::Kind::boolean:
+            return "true or false";
+        case Node::Kind::date:
+            return "a date or time";
+        case Node::Kind::array:
+            return "a list";
+        case Node::Kind::table:
+            return "a table";
     }
     return "";
 }
 
 Result<Node> parse_toml(std::string_view text, const std::string& path) {
     if (text.size() > kMaxBytes)
-        return fail(Diagnostic{.file = path, .message = "more than 1 MiB of TOML"});
+        return fail(Diagnostic{.file = path, .message = "more than 256 KiB of TOML"});
     const auto source = std::make_shared<const SourceText>(path, text);
     if (const size_t at = deep_key(text); at != std::string_view::npos) {
         const std::string_view head = text.substr(0, at);

@@ -34,15 +34,27 @@ void mutate(std::string& text, const std::vector<std::string>& seeds,
     const size_t at = random.below(text.size() + 1);
     const size_t length = 1 + random.below(16);
     switch (random.below(9)) {
-        case 0: text.erase(at, length); break;
-        case 1: text.insert(at, 1, static_cast<char>(random.next())); break;
-        case 2: text.insert(at, words[random.below(words.size())]); break;
-        case 3: text.replace(at, length, words[random.below(words.size())]); break;
+        case 0:
+            text.erase(at, length);
+            break;
+        case 1:
+            text.insert(at, 1, static_cast<char>(random.next()));
+            break;
+        case 2:
+            text.insert(at, words[random.below(words.size())]);
+            break;
+        case 3:
+            text.replace(at, length, words[random.below(words.size())]);
+            break;
         case 4:
             if (at < text.size()) text[at] ^= static_cast<char>(1 << random.below(8));
             break;
-        case 5: text.insert(at, text.substr(random.below(text.size() + 1), length * 4)); break;
-        case 6: text.resize(at); break;
+        case 5:
+            text.insert(at, text.substr(random.below(text.size() + 1), length * 4));
+            break;
+        case 6:
+            text.resize(at);
+            break;
         case 7: {  // a line goes, or comes twice
             const size_t begin = text.rfind('\n', at) + 1;
             const size_t end = std::min(text.find('\n', at), text.size());
@@ -91,17 +103,24 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         const std::string_view option = argv[i];
         const char* value = i + 1 < argc ? argv[i + 1] : "";
-        if (option == "--print") { print = true; continue; }
-        if (option == "--runs") runs = number(value);
-        else if (option == "--seed") current_seed = number(value);
-        else if (option == "--only") only = number(value);
+        if (option == "--print") {
+            print = true;
+            continue;
+        }
+        if (option == "--runs")
+            runs = number(value);
+        else if (option == "--seed")
+            current_seed = number(value);
+        else if (option == "--only")
+            only = number(value);
         else {
             std::fprintf(stderr, "usage: [--runs N] [--seed S] [--only I] [--print]\n");
             return 2;
         }
         ++i;
     }
-    for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGALRM}) std::signal(signal, on_crash);
+    for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGALRM})
+        std::signal(signal, on_crash);
     const std::vector<std::string> seeds = ww_fuzz_seeds(), words = ww_fuzz_words();
     if (seeds.empty() || words.empty()) {
         std::fprintf(stderr, "fuzz: no seeds\n");

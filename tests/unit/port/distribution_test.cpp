@@ -92,8 +92,8 @@ TEST(distribution, shapes_of_the_others) {
 
     const Tensor ramp = make({.kind = Kind::ramp, .value = 1, .step = 2}, Dtype::i32, {2, 3});
     EXPECT_EQ(ramp.get(5), 11);
-    const Tensor along = make({.kind = Kind::ramp, .step = 1, .axis = 0, .axis_given = true},
-                              Dtype::i32, {2, 3});
+    const Tensor along =
+        make({.kind = Kind::ramp, .step = 1, .axis = 0, .axis_given = true}, Dtype::i32, {2, 3});
     EXPECT_EQ(along.get(2), 0);
     EXPECT_EQ(along.get(3), 1);
 
@@ -101,8 +101,8 @@ TEST(distribution, shapes_of_the_others) {
                               Dtype::f32, {4, 8});
     for (int64_t i = 0; i < 32; ++i) EXPECT_EQ(sinks.get(i) > 25, i < 16);
 
-    const Tensor loud = make({.kind = Kind::outliers, .scale = 1e6, .fraction = 0.25}, Dtype::f32,
-                             {16, 8});
+    const Tensor loud =
+        make({.kind = Kind::outliers, .scale = 1e6, .fraction = 0.25}, Dtype::f32, {16, 8});
     std::set<int64_t> channels;
     for (int64_t i = 0; i < 128; ++i)
         if (std::fabs(loud.get(i)) > 1e3) channels.insert(i % 8);

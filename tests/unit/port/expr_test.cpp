@@ -9,7 +9,8 @@
 namespace ww::port {
 namespace {
 
-const Axes kNames = {{"B", 2}, {"L", 13}, {"N", -7}, {"max_int", INT64_MAX}, {"min_int", INT64_MIN}};
+const Axes kNames = {
+    {"B", 2}, {"L", 13}, {"N", -7}, {"max_int", INT64_MAX}, {"min_int", INT64_MIN}};
 
 int64_t value(std::string_view text) { return must(must(Expr::parse(text)).eval(kNames)); }
 

@@ -110,8 +110,9 @@ TEST(port, files_must_exist) {
     EXPECT_EQ(error_of(load_port(folder)), "cannot read: No such file or directory");
     must(write_file(folder / "port.toml", must(read_file(tests_folder() / "example.toml"))));
     const auto missing = load_port(folder);
-    EXPECT_EQ(error_of(missing), "'source' of stage 'quantize' of implementation 'candidate': there "
-                                 "is no file 'fp4_rows.cu' beside the port.toml");
+    EXPECT_EQ(error_of(missing),
+              "'source' of stage 'quantize' of implementation 'candidate': there "
+              "is no file 'fp4_rows.cu' beside the port.toml");
     EXPECT_EQ(missing.error().size(), 2u);
     must(write_file(folder / "fp4_rows.cu", "// only looked for"));
     const Port port = must(load_port(folder));

@@ -36,7 +36,8 @@ TEST(safetensors, every_dtype_makes_the_round_trip) {
 }
 
 TEST(safetensors, strided_tensors_are_written_row_major) {
-    Tensor t = must(Tensor::zeros("t", must(make_layout(Dtype::u8, {2, 2}, std::vector<int64_t>{1, 2}))));
+    Tensor t =
+        must(Tensor::zeros("t", must(make_layout(Dtype::u8, {2, 2}, std::vector<int64_t>{1, 2}))));
     for (int64_t i = 0; i < 4; ++i) t.set(i, static_cast<double>(i));
     const auto back = must(parse_safetensors(must(format_safetensors({.tensors = {t}})), "f"));
     for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(back.tensors[0].get(i), static_cast<double>(i));
@@ -72,8 +73,9 @@ TEST(safetensors, hostile_headers) {
               "safetensors: tensor 'a': data offsets 0 to 9 lie outside the 8 bytes of data");
     EXPECT_EQ(refusal(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})"),
               "safetensors: tensor 'a': f32 [3] takes 12 bytes, the file gives 8");
-    EXPECT_EQ(refusal(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,8]}})"),
-              "safetensors: tensor 'a': more than 2^41 elements");
+    EXPECT_EQ(
+        refusal(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,8]}})"),
+        "safetensors: tensor 'a': more than 2^41 elements");
     EXPECT_EQ(refusal(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},
                           "b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})"),
               "safetensors: tensors 'a' and 'b' overlap");

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// ptx::parse on any bytes; what it accepts prints to text that is accepted again and prints alike.
+// links: ptx isa base
+#include <algorithm>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "fuzz.hpp"
+#include "ptx/module.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    const auto module = ww::ptx::parse({reinterpret_cast<const char*>(data), size}, "fuzz.ptx");
+    if (!module && module.error().empty()) __builtin_trap();  // a failure must say why
+    if (!module) return 0;
+    const std::string printed = ww::ptx::print(*module);
+    const auto again = ww::ptx::parse(printed, "printed.ptx");
+    if (!again || ww::ptx::print(*again) != printed) __builtin_trap();
+    return 0;
+}
+
+std::vector<std::string> ww_fuzz_seeds() {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(WW_SOURCE_DIR "/tests/ptx/parse"))
+        if (entry.path().extension() == ".ptx") paths.push_back(entry.path());
+    std::sort(paths.begin(), paths.end());
+    std::vector<std::string> seeds;
+    for (const auto& path : paths)
+        if (auto text = ww::read_file(path)) seeds.push_back(std::move(*text));
+    return seeds;
+}
+
+std::vector<std::string> ww_fuzz_words() {
+    return {"{", "}", "[", "]", "(", ")", "<", ">", ";", ",", ":", "|", "@!%p1 ", "%r1", "%tid.x", "_", "-", "+", "?",
+            "0f3F800000", "0d3FF0000000000000", "0x", "0b", "18446744073709551616", "1e999", "\"", "/*", "*/", "//",
+            ".reg .b32 ", ".global .b8 x[4] = {", ".entry k", ".func ", ".loc 1 2 3", ".section .debug_str {", "L: ",
+            ".align 3", ".v4", "WARP_SZ", "(.s64)", "generic(", "call ", "\xff", "((((((((((((", "{{{{{{{{{{{{{{{{"};
+}
