@@ -56,7 +56,8 @@ void bind_isspacep(const Match& match, Binding& binding) {
 void require_single_block_cluster(const Warp& w) {
     const auto& dim = w.grid->cluster_dim;
     if (dim[0] * dim[1] * dim[2] != 1)
-        throw machine::GuestTrap("unsupported: addresses of other blocks' shared memory (this grid has clusters)");
+        throw machine::GuestTrap(
+            "unsupported: addresses of other blocks' shared memory (this grid has clusters)");
 }
 
 template <class T>
@@ -69,7 +70,9 @@ void run_mapa(Warp& w, const Inst& in) {
     const uint32_t* rank = w.in<uint32_t>(in[2][0], b_scratch);
     for (int lane = 0; lane < kLanes; ++lane) {
         if ((w.active >> lane & 1) && rank[lane] != 0)
-            throw machine::GuestTrap("mapa of block rank " + std::to_string(rank[lane]) + " in a cluster of 1 block", lane);
+            throw machine::GuestTrap(
+                "mapa of block rank " + std::to_string(rank[lane]) + " in a cluster of 1 block",
+                lane);
         d[lane] = a[lane];
     }
     w.commit<T>(in[0][0], d, d_scratch);
@@ -85,8 +88,11 @@ void run_getctarank(Warp& w, const Inst& in) {
 
 void bind_mapa(const Match& match, Binding& binding) {
     const bool wide = match.type() == Type::u64;
-    if (!check_value(match, 0, wide ? 8 : 4, binding) || !check_value(match, 1, wide ? 8 : 4, binding)) return;
-    if (check_value(match, 2, 4, binding)) binding.run = wide ? run_mapa<uint64_t> : run_mapa<uint32_t>;
+    if (!check_value(match, 0, wide ? 8 : 4, binding) ||
+        !check_value(match, 1, wide ? 8 : 4, binding))
+        return;
+    if (check_value(match, 2, 4, binding))
+        binding.run = wide ? run_mapa<uint64_t> : run_mapa<uint32_t>;
 }
 
 void bind_getctarank(const Match& match, Binding& binding) {

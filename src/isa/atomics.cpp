@@ -12,15 +12,60 @@ namespace ww::isa {
 namespace {
 
 // ---- operations: what the new value is ----
-struct And { template <class T> static T apply(T old, T b) { return static_cast<T>(old & b); } };
-struct Or { template <class T> static T apply(T old, T b) { return static_cast<T>(old | b); } };
-struct Xor { template <class T> static T apply(T old, T b) { return static_cast<T>(old ^ b); } };
-struct Exchange { template <class T> static T apply(T, T b) { return b; } };
-struct Add { template <class T> static T apply(T old, T b) { return static_cast<T>(old + b); } };
-struct Inc { template <class T> static T apply(T old, T b) { return old >= b ? T{0} : static_cast<T>(old + 1); } };
-struct Dec { template <class T> static T apply(T old, T b) { return old == 0 || old > b ? b : static_cast<T>(old - 1); } };
-struct Min { template <class T> static T apply(T old, T b) { return b < old ? b : old; } };
-struct Max { template <class T> static T apply(T old, T b) { return b > old ? b : old; } };
+struct And {
+    template <class T>
+    static T apply(T old, T b) {
+        return static_cast<T>(old & b);
+    }
+};
+struct Or {
+    template <class T>
+    static T apply(T old, T b) {
+        return static_cast<T>(old | b);
+    }
+};
+struct Xor {
+    template <class T>
+    static T apply(T old, T b) {
+        return static_cast<T>(old ^ b);
+    }
+};
+struct Exchange {
+    template <class T>
+    static T apply(T, T b) {
+        return b;
+    }
+};
+struct Add {
+    template <class T>
+    static T apply(T old, T b) {
+        return static_cast<T>(old + b);
+    }
+};
+struct Inc {
+    template <class T>
+    static T apply(T old, T b) {
+        return old >= b ? T{0} : static_cast<T>(old + 1);
+    }
+};
+struct Dec {
+    template <class T>
+    static T apply(T old, T b) {
+        return old == 0 || old > b ? b : static_cast<T>(old - 1);
+    }
+};
+struct Min {
+    template <class T>
+    static T apply(T old, T b) {
+        return b < old ? b : old;
+    }
+};
+struct Max {
+    template <class T>
+    static T apply(T old, T b) {
+        return b > old ? b : old;
+    }
+};
 
 struct AddF32 {
     static uint32_t apply(uint32_t old, uint32_t b) {
@@ -31,7 +76,8 @@ struct AddF32 {
 struct AddF32Flush {
     static uint32_t apply(uint32_t old, uint32_t b) {
         using numerics::flush;
-        return numerics::bits_of(flush(numerics::add(flush(numerics::float_of(old)), flush(numerics::float_of(b)))));
+        return numerics::bits_of(
+            flush(numerics::add(flush(numerics::float_of(old)), flush(numerics::float_of(b)))));
     }
 };
 struct AddF64 {
@@ -45,21 +91,36 @@ template <uint16_t Infinity, bool Max>
 uint16_t half_extreme(uint16_t a, uint16_t b) {
     const bool a_nan = (a & 0x7fff) > Infinity, b_nan = (b & 0x7fff) > Infinity;
     if (a_nan || b_nan) return a_nan && b_nan ? 0x7fff : a_nan ? b : a;
-    const auto order = [](uint16_t code) { return code & 0x8000 ? -(code & 0x7fff) - 1 : static_cast<int>(code); };
+    const auto order = [](uint16_t code) {
+        return code & 0x8000 ? -(code & 0x7fff) - 1 : static_cast<int>(code);
+    };
     return (order(a) < order(b)) == Max ? b : a;
 }
-struct AddF16 { static uint16_t apply(uint16_t old, uint16_t b) { return numerics::f16_add(old, b); } };
-struct AddBf16 { static uint16_t apply(uint16_t old, uint16_t b) { return numerics::bf16_add(old, b); } };
-struct MinF16 { static uint16_t apply(uint16_t old, uint16_t b) { return half_extreme<0x7c00, false>(old, b); } };
-struct MaxF16 { static uint16_t apply(uint16_t old, uint16_t b) { return half_extreme<0x7c00, true>(old, b); } };
-struct MinBf16 { static uint16_t apply(uint16_t old, uint16_t b) { return half_extreme<0x7f80, false>(old, b); } };
-struct MaxBf16 { static uint16_t apply(uint16_t old, uint16_t b) { return half_extreme<0x7f80, true>(old, b); } };
+struct AddF16 {
+    static uint16_t apply(uint16_t old, uint16_t b) { return numerics::f16_add(old, b); }
+};
+struct AddBf16 {
+    static uint16_t apply(uint16_t old, uint16_t b) { return numerics::bf16_add(old, b); }
+};
+struct MinF16 {
+    static uint16_t apply(uint16_t old, uint16_t b) { return half_extreme<0x7c00, false>(old, b); }
+};
+struct MaxF16 {
+    static uint16_t apply(uint16_t old, uint16_t b) { return half_extreme<0x7c00, true>(old, b); }
+};
+struct MinBf16 {
+    static uint16_t apply(uint16_t old, uint16_t b) { return half_extreme<0x7f80, false>(old, b); }
+};
+struct MaxBf16 {
+    static uint16_t apply(uint16_t old, uint16_t b) { return half_extreme<0x7f80, true>(old, b); }
+};
 // Two halves in one word; each is atomic by itself, so the word may be.
 template <class Op>
 struct Pair {
     static uint32_t apply(uint32_t old, uint32_t b) {
         const uint32_t low = Op::apply(static_cast<uint16_t>(old), static_cast<uint16_t>(b));
-        const uint32_t high = Op::apply(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(b >> 16));
+        const uint32_t high =
+            Op::apply(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(b >> 16));
         return high << 16 | low;
     }
 };
@@ -74,7 +135,8 @@ bool compare_exchange(uint8_t* at, T& expected, T desired) {
         expected = found;
         return same;
     } else {
-        return std::atomic_ref<T>(*reinterpret_cast<T*>(at)).compare_exchange_strong(expected, desired);
+        return std::atomic_ref<T>(*reinterpret_cast<T*>(at))
+            .compare_exchange_strong(expected, desired);
     }
 }
 
@@ -93,7 +155,6 @@ struct Positions {
     static constexpr int d = 0, a = Returns ? 1 : 0, b = a + 1, c = b + 1;
 };
 
-
 constexpr int kMaxElements = 8;
 
 // element_bytes * elements bytes a lane, each element by itself.
@@ -109,16 +170,19 @@ void run_atomic(Warp& w, const Inst& in) {
     for (int element = 0; element < aux.elements; ++element)
         values[element] = w.in<T>(in[P::b][element], b_scratch[element]);
     w.addresses(in[P::a], address);
-    w.access(in, aux.space, address, static_cast<uint32_t>(sizeof(T)) * aux.elements, Access::atomic, pointer);
+    w.access(in, aux.space, address, static_cast<uint32_t>(sizeof(T)) * aux.elements,
+             Access::atomic, pointer);
     for (size_t element = 0; element < aux.elements; ++element) {
         const T* b = values[element];
         for (int lane = 0; lane < kLanes; ++lane) {
             if (!pointer[lane]) continue;
             uint8_t* at = pointer[lane] + sizeof(T) * element;
             if constexpr (std::is_same_v<Op, AddF32>) {
-                const Space space = aux.space == Space::generic ? machine::space_of(address[lane]) : aux.space;
+                const Space space =
+                    aux.space == Space::generic ? machine::space_of(address[lane]) : aux.space;
                 if (space == Space::global) {
-                    old[element][lane] = update<T>(at, [&](T value) { return AddF32Flush::apply(value, b[lane]); });
+                    old[element][lane] =
+                        update<T>(at, [&](T value) { return AddF32Flush::apply(value, b[lane]); });
                     continue;
                 }
             }
@@ -126,7 +190,8 @@ void run_atomic(Warp& w, const Inst& in) {
         }
     }
     if constexpr (Returns)
-        for (int element = 0; element < aux.elements; ++element) w.commit<T>(in[P::d][element], old[element], old[element]);
+        for (int element = 0; element < aux.elements; ++element)
+            w.commit<T>(in[P::d][element], old[element], old[element]);
 }
 
 template <class T>
@@ -153,7 +218,8 @@ void run_cas(Warp& w, const Inst& in) {
 template <bool Returns>
 bool prepare(const Match& match, int bytes, int elements, Binding& binding) {
     using P = Positions<Returns>;
-    const std::string_view space = match.get(".space").empty() ? match.get(".global") : match.get(".space");
+    const std::string_view space =
+        match.get(".space").empty() ? match.get(".global") : match.get(".space");
     binding.aux = MemoryAux{.space = Match::space(space),
                             .element_bytes = static_cast<uint8_t>(bytes),
                             .elements = static_cast<uint8_t>(elements)}
@@ -182,14 +248,20 @@ bool type_allows(Type type, std::string_view op) {
     const bool bits = op == ".and" || op == ".or" || op == ".xor" || op == ".exch";
     switch (type) {
         case Type::b32:
-        case Type::b64: return bits;
-        case Type::u32: return op == ".add" || op == ".min" || op == ".max" || op == ".inc" || op == ".dec" || op == ".exch";
+        case Type::b64:
+            return bits;
+        case Type::u32:
+            return op == ".add" || op == ".min" || op == ".max" || op == ".inc" || op == ".dec" ||
+                   op == ".exch";
         case Type::s32:
         case Type::u64:
-        case Type::s64: return op == ".add" || op == ".min" || op == ".max" || op == ".exch";
+        case Type::s64:
+            return op == ".add" || op == ".min" || op == ".max" || op == ".exch";
         case Type::f32:
-        case Type::f64: return op == ".add" || op == ".exch";
-        default: return false;
+        case Type::f64:
+            return op == ".add" || op == ".exch";
+        default:
+            return false;
     }
 }
 
@@ -198,30 +270,43 @@ void bind_scalar(const Match& match, Binding& binding) {
     const Type type = match.type();
     const std::string_view op = match.get(".op");
     if (!type_allows(type, op)) {
-        binding.error = "there is no atomic " + std::string(op) + " of the type " + std::string(match.get(".type"));
+        binding.error = "there is no atomic " + std::string(op) + " of the type " +
+                        std::string(match.get(".type"));
         return;
     }
     if (!prepare<Returns>(match, machine::type_bytes(type), 1, binding)) return;
     const bool is_float = type == Type::f32 || type == Type::f64;
     if (is_float && op == ".add") {
         binding.ordered = true;
-        binding.run = type == Type::f32 ? run_atomic<AddF32, uint32_t, Returns> : run_atomic<AddF64, uint64_t, Returns>;
+        binding.run = type == Type::f32 ? run_atomic<AddF32, uint32_t, Returns>
+                                        : run_atomic<AddF64, uint64_t, Returns>;
         return;
     }
-    if (type == Type::f32) binding.run = choose_integer<uint32_t, Returns>(op);
-    else if (type == Type::f64) binding.run = choose_integer<uint64_t, Returns>(op);
+    if (type == Type::f32)
+        binding.run = choose_integer<uint32_t, Returns>(op);
+    else if (type == Type::f64)
+        binding.run = choose_integer<uint64_t, Returns>(op);
     else
-        with_type<uint32_t, int32_t, uint64_t, int64_t>(type, [&]<class T>() { binding.run = choose_integer<T, Returns>(op); });
+        with_type<uint32_t, int32_t, uint64_t, int64_t>(
+            type, [&]<class T>() { binding.run = choose_integer<T, Returns>(op); });
 }
 
 void bind_cas(const Match& match, Binding& binding) {
     const int bytes = machine::type_bytes(match.type());
-    if (!prepare<true>(match, bytes, 1, binding) || !check_vector(match, 3, 1, bytes, binding)) return;
+    if (!prepare<true>(match, bytes, 1, binding) || !check_vector(match, 3, 1, bytes, binding))
+        return;
     switch (bytes) {
-        case 2: binding.run = run_cas<uint16_t>; break;
-        case 4: binding.run = run_cas<uint32_t>; break;
-        case 8: binding.run = run_cas<uint64_t>; break;
-        default: binding.run = run_cas<Bits128>;
+        case 2:
+            binding.run = run_cas<uint16_t>;
+            break;
+        case 4:
+            binding.run = run_cas<uint32_t>;
+            break;
+        case 8:
+            binding.run = run_cas<uint64_t>;
+            break;
+        default:
+            binding.run = run_cas<Bits128>;
     }
 }
 
@@ -238,19 +323,31 @@ void bind_half(const Match& match, Binding& binding) {
     const std::string_view op = match.get(".op").empty() ? ".add" : match.get(".op");
     binding.ordered = op == ".add";
     const auto use = [&]<class Sum, class Low, class High, class T>() {
-        binding.run = op == ".add" ? run_atomic<Sum, T, Returns> : op == ".min" ? run_atomic<Low, T, Returns> : run_atomic<High, T, Returns>;
+        binding.run = op == ".add"   ? run_atomic<Sum, T, Returns>
+                      : op == ".min" ? run_atomic<Low, T, Returns>
+                                     : run_atomic<High, T, Returns>;
     };
     switch (type) {
-        case Type::f16: use.template operator()<AddF16, MinF16, MaxF16, uint16_t>(); break;
-        case Type::bf16: use.template operator()<AddBf16, MinBf16, MaxBf16, uint16_t>(); break;
-        case Type::f16x2: use.template operator()<Pair<AddF16>, Pair<MinF16>, Pair<MaxF16>, uint32_t>(); break;
-        case Type::bf16x2: use.template operator()<Pair<AddBf16>, Pair<MinBf16>, Pair<MaxBf16>, uint32_t>(); break;
-        default: binding.run = run_atomic<AddF32, uint32_t, Returns>; break;  // .v2/.v4 of f32
+        case Type::f16:
+            use.template operator()<AddF16, MinF16, MaxF16, uint16_t>();
+            break;
+        case Type::bf16:
+            use.template operator()<AddBf16, MinBf16, MaxBf16, uint16_t>();
+            break;
+        case Type::f16x2:
+            use.template operator()<Pair<AddF16>, Pair<MinF16>, Pair<MaxF16>, uint32_t>();
+            break;
+        case Type::bf16x2:
+            use.template operator()<Pair<AddBf16>, Pair<MinBf16>, Pair<MaxBf16>, uint32_t>();
+            break;
+        default:
+            binding.run = run_atomic<AddF32, uint32_t, Returns>;
+            break;  // .v2/.v4 of f32
     }
 }
 
-#define WW_SCOPES                                                                                        \
-    ".scope = .cta .cluster .gpu .sys; .space = .global .shared .shared::cta .shared::cluster; "         \
+#define WW_SCOPES                                                                                \
+    ".scope = .cta .cluster .gpu .sys; .space = .global .shared .shared::cta .shared::cluster; " \
     ".level::cache_hint = .L2::cache_hint; "
 #define WW_ATOM ".sem = .relaxed .acquire .release .acq_rel; " WW_SCOPES
 #define WW_RED ".sem = .relaxed .release; " WW_SCOPES

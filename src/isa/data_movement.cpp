@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX manual, "Data Movement and Conversion Instructions": mov with its packing and unpacking, and
-// prmt. Loads and stores are in load_store.cpp, addresses in address.cpp, conversions in convert.cpp.
+// prmt. Loads and stores are in load_store.cpp, addresses in address.cpp, conversions in
+// convert.cpp.
 #include "isa/isa.hpp"
 #include "isa/memory_ops.hpp"
 
@@ -9,10 +10,14 @@ namespace {
 
 struct Copy {
     template <class T>
-    static T apply(T a) { return a; }
+    static T apply(T a) {
+        return a;
+    }
 };
 
-void run_mov_predicate(Warp& w, const Inst& in) { w.set_predicate(in[0][0], w.predicate(in[1][0])); }
+void run_mov_predicate(Warp& w, const Inst& in) {
+    w.set_predicate(in[0][0], w.predicate(in[1][0]));
+}
 
 // From a special register: %is_explicit_cluster is a predicate that is kept as a number.
 void run_mov_predicate_from_number(Warp& w, const Inst& in) {
@@ -28,7 +33,8 @@ void bind_mov_predicate(const Match& match, Binding& binding) {
         if (check_value(match, 1, 4, binding)) binding.run = run_mov_predicate_from_number;
         return;
     }
-    if (check_predicate(match, 0, binding) && check_predicate(match, 1, binding)) binding.run = run_mov_predicate;
+    if (check_predicate(match, 0, binding) && check_predicate(match, 1, binding))
+        binding.run = run_mov_predicate;
 }
 
 // {a, b, ...} -> d: the first element is the lowest.
@@ -39,7 +45,9 @@ void run_pack(Warp& w, const Inst& in) {
     alignas(64) Part scratch[kLanes];
     for (int part = 0; part < kParts; ++part) {
         const Part* a = w.in<Part>(in[1][part], scratch);
-        for (int lane = 0; lane < kLanes; ++lane) result[lane] |= static_cast<Whole>(static_cast<Whole>(a[lane]) << (8 * sizeof(Part) * static_cast<size_t>(part)));
+        for (int lane = 0; lane < kLanes; ++lane)
+            result[lane] |= static_cast<Whole>(static_cast<Whole>(a[lane])
+                                               << (8 * sizeof(Part) * static_cast<size_t>(part)));
     }
     alignas(64) Whole unused[kLanes];
     Whole* d = w.out<Whole>(in[0][0], unused);
@@ -55,7 +63,9 @@ void run_unpack(Warp& w, const Inst& in) {
     std::memcpy(source, w.in<Whole>(in[1][0], wide), sizeof source);  // d may be a
     for (int part = 0; part < kParts; ++part) {
         Part* d = w.out<Part>(in[0][part], scratch);
-        for (int lane = 0; lane < kLanes; ++lane) d[lane] = static_cast<Part>(source[lane] >> (8 * sizeof(Part) * static_cast<size_t>(part)));
+        for (int lane = 0; lane < kLanes; ++lane)
+            d[lane] =
+                static_cast<Part>(source[lane] >> (8 * sizeof(Part) * static_cast<size_t>(part)));
         w.commit<Part>(in[0][part], d, scratch);
     }
 }
@@ -66,26 +76,37 @@ machine::Run choose_parts(int count) {
     const size_t bytes = sizeof(Whole) / static_cast<size_t>(count);
     if (bytes * static_cast<size_t>(count) != sizeof(Whole)) return nullptr;
     const auto of = [&]<class Part>() -> machine::Run {
-        if constexpr (sizeof(Part) < sizeof(Whole)) return Pack ? run_pack<Whole, Part> : run_unpack<Whole, Part>;
+        if constexpr (sizeof(Part) < sizeof(Whole))
+            return Pack ? run_pack<Whole, Part> : run_unpack<Whole, Part>;
         return nullptr;
     };
     switch (bytes) {
-        case 1: return sizeof(Whole) <= 4 ? of.template operator()<uint8_t>() : nullptr;
-        case 2: return sizeof(Whole) <= 8 ? of.template operator()<uint16_t>() : nullptr;
-        case 4: return of.template operator()<uint32_t>();
-        case 8: return of.template operator()<uint64_t>();
-        default: return nullptr;
+        case 1:
+            return sizeof(Whole) <= 4 ? of.template operator()<uint8_t>() : nullptr;
+        case 2:
+            return sizeof(Whole) <= 8 ? of.template operator()<uint16_t>() : nullptr;
+        case 4:
+            return of.template operator()<uint32_t>();
+        case 8:
+            return of.template operator()<uint64_t>();
+        default:
+            return nullptr;
     }
 }
 
 template <bool Pack>
 machine::Run choose_whole(int bytes, int count) {
     switch (bytes) {
-        case 2: return choose_parts<uint16_t, Pack>(count);
-        case 4: return choose_parts<uint32_t, Pack>(count);
-        case 8: return choose_parts<uint64_t, Pack>(count);
-        case 16: return choose_parts<Bits128, Pack>(count);
-        default: return nullptr;
+        case 2:
+            return choose_parts<uint16_t, Pack>(count);
+        case 4:
+            return choose_parts<uint32_t, Pack>(count);
+        case 8:
+            return choose_parts<uint64_t, Pack>(count);
+        case 16:
+            return choose_parts<Bits128, Pack>(count);
+        default:
+            return nullptr;
     }
 }
 
@@ -99,7 +120,8 @@ void bind_mov(const Match& match, Binding& binding) {
         const int count = pack ? from : to;
         binding.run = pack ? choose_whole<true>(bytes, count) : choose_whole<false>(bytes, count);
         if (!binding.run) {
-            binding.error = "cannot divide " + std::string(match.get(".type")) + " into " + std::to_string(count) + " elements";
+            binding.error = "cannot divide " + std::string(match.get(".type")) + " into " +
+                            std::to_string(count) + " elements";
             return;
         }
         if (!check_value(match, pack ? 0 : 1, bytes, binding) ||
@@ -174,15 +196,24 @@ struct PermuteReplicate16 {
 };
 
 void bind_prmt(const Match& match, Binding& binding) {
-    const auto use = [&]<class Op>() { bind_lanes<Op, uint32_t, uint32_t, uint32_t, uint32_t>(match, binding); };
+    const auto use = [&]<class Op>() {
+        bind_lanes<Op, uint32_t, uint32_t, uint32_t, uint32_t>(match, binding);
+    };
     const std::string_view mode = match.get(".mode");
-    if (mode == ".f4e") use.template operator()<PermuteForward4>();
-    else if (mode == ".b4e") use.template operator()<PermuteBackward4>();
-    else if (mode == ".rc8") use.template operator()<PermuteReplicate8>();
-    else if (mode == ".ecl") use.template operator()<PermuteEdgeLeft>();
-    else if (mode == ".ecr") use.template operator()<PermuteEdgeRight>();
-    else if (mode == ".rc16") use.template operator()<PermuteReplicate16>();
-    else use.template operator()<PermuteDefault>();
+    if (mode == ".f4e")
+        use.template operator()<PermuteForward4>();
+    else if (mode == ".b4e")
+        use.template operator()<PermuteBackward4>();
+    else if (mode == ".rc8")
+        use.template operator()<PermuteReplicate8>();
+    else if (mode == ".ecl")
+        use.template operator()<PermuteEdgeLeft>();
+    else if (mode == ".ecr")
+        use.template operator()<PermuteEdgeRight>();
+    else if (mode == ".rc16")
+        use.template operator()<PermuteReplicate16>();
+    else
+        use.template operator()<PermuteDefault>();
 }
 
 // clang-format off

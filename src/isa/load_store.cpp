@@ -42,7 +42,8 @@ void run_store(Warp& w, const Inst& in) {
     } else if (is_contiguous(pointer, sizeof(T))) {
         std::memcpy(pointer[0], value, sizeof(T) * kLanes);
     } else {
-        for (int lane = 0; lane < kLanes; ++lane) std::memcpy(pointer[lane], &value[lane], sizeof(T));
+        for (int lane = 0; lane < kLanes; ++lane)
+            std::memcpy(pointer[lane], &value[lane], sizeof(T));
     }
 }
 
@@ -53,7 +54,8 @@ void run_load_vector(Warp& w, const Inst& in) {
     alignas(64) uint8_t* pointer[kLanes];
     alignas(64) T scratch[Count][kLanes];
     w.addresses(in[1], address);
-    w.access(in, MemoryAux::unpack(in.aux).space, address, sizeof(T) * Count, Access::read, pointer);
+    w.access(in, MemoryAux::unpack(in.aux).space, address, sizeof(T) * Count, Access::read,
+             pointer);
     T* d[Count];
     for (int e = 0; e < Count; ++e) d[e] = w.out<T>(in[0][e], scratch[e]);
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -71,7 +73,8 @@ void run_store_vector(Warp& w, const Inst& in) {
     alignas(64) uint8_t* pointer[kLanes];
     alignas(64) T scratch[Count][kLanes];
     w.addresses(in[0], address);
-    w.access(in, MemoryAux::unpack(in.aux).space, address, sizeof(T) * Count, Access::write, pointer);
+    w.access(in, MemoryAux::unpack(in.aux).space, address, sizeof(T) * Count, Access::write,
+             pointer);
     const T* value[Count];
     for (int e = 0; e < Count; ++e) value[e] = w.in<T>(in[1][e], scratch[e]);
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -87,7 +90,8 @@ void run_store_vector(Warp& w, const Inst& in) {
 void check_alignment(const Warp& w, const uint64_t* address, uint64_t bytes) {
     for (int lane = 0; lane < kLanes; ++lane)
         if ((w.active >> lane & 1) && address[lane] % bytes != 0)
-            throw machine::GuestTrap("misaligned vector access of " + std::to_string(bytes) + " bytes", lane);
+            throw machine::GuestTrap(
+                "misaligned vector access of " + std::to_string(bytes) + " bytes", lane);
 }
 
 template <class T>
@@ -131,9 +135,12 @@ void run_store_elements(Warp& w, const Inst& in) {
 template <class T, bool Load>
 machine::Run choose(int elements) {
     switch (elements) {
-        case 1: return Load ? run_load<T> : run_store<T>;
-        case 2: return Load ? run_load_vector<T, 2> : run_store_vector<T, 2>;
-        default: break;
+        case 1:
+            return Load ? run_load<T> : run_store<T>;
+        case 2:
+            return Load ? run_load_vector<T, 2> : run_store_vector<T, 2>;
+        default:
+            break;
     }
     if constexpr (sizeof(T) <= 8) {
         const bool wide = elements * sizeof(T) == 32;
@@ -146,7 +153,8 @@ machine::Run choose(int elements) {
 // A name says itself where it lives: without a state space in the opcode, and for .param, which in
 // a function is memory of the frame.
 Space space_of_access(const Match& match, size_t address) {
-    const Space space = Match::space(match.get(".ss").empty() ? match.get(".global") : match.get(".ss"));
+    const Space space =
+        Match::space(match.get(".ss").empty() ? match.get(".global") : match.get(".ss"));
     const Space symbol = match.operands[address].space;
     const bool ask = space == Space::generic || space == Space::param;
     return ask && symbol != Space::generic ? symbol : space;
@@ -165,21 +173,27 @@ void bind_memory(const Match& match, Binding& binding) {
     if (match.type() == Type::b128)
         binding.run = elements == 1 ? choose<Bits128, Load>(1) : nullptr;
     else
-        with_type<uint8_t, uint16_t, uint32_t, uint64_t, int8_t, int16_t, int32_t, int64_t, float, double>(
-            match.type(), [&]<class T>() { binding.run = choose<T, Load>(elements); });
+        with_type<uint8_t, uint16_t, uint32_t, uint64_t, int8_t, int16_t, int32_t, int64_t, float,
+                  double>(match.type(),
+                          [&]<class T>() { binding.run = choose<T, Load>(elements); });
     if (!binding.run)
-        binding.error = "there is no vector of " + std::to_string(elements) + " elements of " + std::string(match.get(".type"));
+        binding.error = "there is no vector of " + std::to_string(elements) + " elements of " +
+                        std::string(match.get(".type"));
 }
 
-#define WW_TYPES                                                                                       \
-    ".type = .b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f32 .f64; .vec = .v2 .v4 .v8; " \
-    ".level1::eviction_priority = .L1::evict_normal .L1::evict_unchanged .L1::evict_first .L1::evict_last .L1::no_allocate; " \
-    ".level2::eviction_priority = .L2::evict_normal .L2::evict_first .L2::evict_last; "                \
-    ".level::cache_hint = .L2::cache_hint; .level::prefetch_size = .L2::64B .L2::128B .L2::256B; "     \
+#define WW_TYPES                                                                                   \
+    ".type = .b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f32 .f64; .vec = "    \
+    ".v2 .v4 .v8; "                                                                                \
+    ".level1::eviction_priority = .L1::evict_normal .L1::evict_unchanged .L1::evict_first "        \
+    ".L1::evict_last .L1::no_allocate; "                                                           \
+    ".level2::eviction_priority = .L2::evict_normal .L2::evict_first .L2::evict_last; "            \
+    ".level::cache_hint = .L2::cache_hint; .level::prefetch_size = .L2::64B .L2::128B .L2::256B; " \
     ".scope = .cta .cluster .gpu .sys; "
-#define WW_LOAD_SPACES \
-    ".ss = .const .global .local .param .param::entry .param::func .shared .shared::cta .shared::cluster; " WW_TYPES
-#define WW_STORE_SPACES ".ss = .global .local .param .param::func .shared .shared::cta .shared::cluster; " WW_TYPES
+#define WW_LOAD_SPACES                                                                    \
+    ".ss = .const .global .local .param .param::entry .param::func .shared .shared::cta " \
+    ".shared::cluster; " WW_TYPES
+#define WW_STORE_SPACES \
+    ".ss = .global .local .param .param::func .shared .shared::cta .shared::cluster; " WW_TYPES
 #define WW_EVICTION "{.level1::eviction_priority}{.level2::eviction_priority}{.level::cache_hint}"
 
 constexpr std::string_view kLd = "data-movement-and-conversion-instructions-ld";

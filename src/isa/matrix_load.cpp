@@ -35,17 +35,21 @@ void from_fragment(const uint32_t* fragment, bool transposed, Matrix& m) {
 constexpr uint32_t kRowBytes = 16;
 
 // Pointers to the rows: lane 8*i + r names row r of matrix i. Everyone reads before anyone writes.
-void row_pointers(Warp& w, const Inst& in, const machine::Arg& address_arg, Access kind, uint8_t** pointer) {
+void row_pointers(Warp& w, const Inst& in, const machine::Arg& address_arg, Access kind,
+                  uint8_t** pointer) {
     const MemoryAux aux = MemoryAux::unpack(in.aux);
     alignas(64) uint64_t address[kLanes];
     w.addresses(address_arg, address);
     const LaneMask naming = aux.elements == 4 ? kAllLanes : (LaneMask{1} << 8 * aux.elements) - 1;
-    with_lanes(w, naming & w.alive(), [&] { w.access(in, aux.space, address, kRowBytes, kind, pointer); });
+    with_lanes(w, naming & w.alive(),
+               [&] { w.access(in, aux.space, address, kRowBytes, kind, pointer); });
 }
 
 void require_whole_warp(const Warp& w) {
     if (w.active != kAllLanes)
-        throw machine::GuestTrap("a matrix instruction needs all 32 lanes of the warp; some have exited or are predicated off");
+        throw machine::GuestTrap(
+            "a matrix instruction needs all 32 lanes of the warp; some have exited or are "
+            "predicated off");
 }
 
 void run_ldmatrix(Warp& w, const Inst& in) {
@@ -102,7 +106,8 @@ void bind_matrix(const Match& match, Binding& binding) {
     binding.run = Load ? run_ldmatrix : run_stmatrix;
 }
 void bind_movmatrix(const Match& match, Binding& binding) {
-    if (check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding)) binding.run = run_movmatrix;
+    if (check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding))
+        binding.run = run_movmatrix;
 }
 
 #define WW_SS ".ss = .shared .shared::cta; "

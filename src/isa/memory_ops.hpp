@@ -17,11 +17,12 @@ struct MemoryAux {
     uint8_t elements = 1;
     uint8_t extra = 0;  // the instruction's own
     uint64_t pack() const {
-        return static_cast<uint64_t>(space) | uint64_t{element_bytes} << 8 | uint64_t{elements} << 16 | uint64_t{extra} << 24;
+        return static_cast<uint64_t>(space) | uint64_t{element_bytes} << 8 |
+               uint64_t{elements} << 16 | uint64_t{extra} << 24;
     }
     static MemoryAux unpack(uint64_t aux) {
-        return {static_cast<Space>(aux & 0xff), static_cast<uint8_t>(aux >> 8), static_cast<uint8_t>(aux >> 16),
-                static_cast<uint8_t>(aux >> 24)};
+        return {static_cast<Space>(aux & 0xff), static_cast<uint8_t>(aux >> 8),
+                static_cast<uint8_t>(aux >> 16), static_cast<uint8_t>(aux >> 24)};
     }
 };
 
@@ -29,7 +30,8 @@ struct MemoryAux {
 inline bool is_contiguous(uint8_t* const* pointer, uint64_t bytes) {
     const uint64_t start = reinterpret_cast<uint64_t>(pointer[0]);
     uint64_t unlike = 0;
-    for (uint64_t i = 0; i < kLanes; ++i) unlike |= reinterpret_cast<uint64_t>(pointer[i]) ^ (start + i * bytes);
+    for (uint64_t i = 0; i < kLanes; ++i)
+        unlike |= reinterpret_cast<uint64_t>(pointer[i]) ^ (start + i * bytes);
     return unlike == 0;
 }
 

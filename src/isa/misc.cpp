@@ -23,7 +23,9 @@ void run_trap(Warp& w, const Inst&) {
 void bind_trap(const Match&, Binding& binding) { binding.run = run_trap; }
 
 void run_brkpt(Warp& w, const Inst&) {
-    if (w.active) throw GuestTrap("the program executed brkpt, and there is no debugger", __builtin_ctz(w.active));
+    if (w.active)
+        throw GuestTrap("the program executed brkpt, and there is no debugger",
+                        __builtin_ctz(w.active));
 }
 void bind_brkpt(const Match&, Binding& binding) { binding.run = run_brkpt; }
 

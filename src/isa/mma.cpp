@@ -24,11 +24,11 @@ struct Plan {
     numerics::Model model;
     numerics::Shape shape;
     int a_registers = 0, b_registers = 0, c_registers = 0;  // of 4 bytes, or 8 for f64
-    int row_bytes = 0;      // of A and B: of the registers' contents
+    int row_bytes = 0;                        // of A and B: of the registers' contents
     bool center_a = false, center_b = false;  // e2m1 in bits 2-5 of a byte
-    int scales = 0;         // scales of a row of A, and of a column of B
-    bool a_rows = true, b_columns = true;  // m8n8k4: layouts
-    bool c_is_f16 = false;  // m8n8k4 with f32 results may take f16 addends
+    int scales = 0;                           // scales of a row of A, and of a column of B
+    bool a_rows = true, b_columns = true;     // m8n8k4: layouts
+    bool c_is_f16 = false;                    // m8n8k4 with f32 results may take f16 addends
     numerics::Rounding rounding = numerics::Rounding::rn;  // of f64 m8n8k4
 };
 
@@ -37,21 +37,25 @@ constexpr int kMaxA = 2048, kMaxB = 1024, kMaxC = 1024;  // bytes, f64 m16n8k16
 bool whole_warp(Warp& w) {
     if (!w.converged() || w.active == 0) return false;
     if (w.active != kAllLanes)
-        throw GuestTrap("mma needs all 32 lanes of the warp; some have exited or are predicated off");
+        throw GuestTrap(
+            "mma needs all 32 lanes of the warp; some have exited or are predicated off");
     return true;
 }
 
 template <class Word>
-void gather_rows(const Warp& w, const Arg& arg, int registers, int rows, int row_bytes, uint8_t* matrix) {
+void gather_rows(const Warp& w, const Arg& arg, int registers, int rows, int row_bytes,
+                 uint8_t* matrix) {
     alignas(64) Word scratch[kLanes];
-    for (int r = 0; r < registers; ++r) place_rows<Word>(w.in<Word>(arg[r], scratch), r, rows, row_bytes, matrix);
+    for (int r = 0; r < registers; ++r)
+        place_rows<Word>(w.in<Word>(arg[r], scratch), r, rows, row_bytes, matrix);
 }
 
 template <class Word>
 void gather_pairs(const Warp& w, const Arg& arg, int registers, Word* matrix) {
     alignas(64) Word scratch[2][kLanes];
     for (int r = 0; r < registers; r += 2)
-        interleave<Word>(w.in<Word>(arg[r], scratch[0]), w.in<Word>(arg[r + 1], scratch[1]), matrix + kLanes * r);
+        interleave<Word>(w.in<Word>(arg[r], scratch[0]), w.in<Word>(arg[r + 1], scratch[1]),
+                         matrix + kLanes * r);
 }
 
 template <class Word>
@@ -74,10 +78,14 @@ void gather_scales(const Warp& w, const Inst& in, int scales, uint8_t* a, uint8_
     alignas(64) uint32_t scratch[kLanes];
     const uint32_t byte_a = selector(w, in[5], 0), thread_a = selector(w, in[5], 1);
     const uint32_t byte_b = selector(w, in[7], 0), thread_b = selector(w, in[7], 1);
-    const auto byte_fits = [&](uint32_t byte) { return byte % static_cast<uint32_t>(scales) == 0 && byte < 4; };
+    const auto byte_fits = [&](uint32_t byte) {
+        return byte % static_cast<uint32_t>(scales) == 0 && byte < 4;
+    };
     if (!byte_fits(byte_a) || !byte_fits(byte_b) || thread_a > 1 || thread_b > 3)
-        throw GuestTrap("selector of a scale out of range: byte-id must be a multiple of the vector size below 4, "
-                        "thread-id-a 0 or 1, thread-id-b 0 to 3");
+        throw GuestTrap(
+            "selector of a scale out of range: byte-id must be a multiple of the vector size below "
+            "4, "
+            "thread-id-a 0 or 1, thread-id-b 0 to 3");
     place_scales_a(w.in<uint32_t>(in[4][0], scratch), byte_a, thread_a, scales, a);
     place_scales_b(w.in<uint32_t>(in[6][0], scratch), byte_b, thread_b, scales, b);
 }
@@ -101,7 +109,10 @@ void chain_f64(const Plan& plan, const uint8_t* a_bytes, const uint8_t* b_bytes,
 
 numerics::Rounding rounding_named(std::string_view name) {
     using numerics::Rounding;
-    return name == ".rz" ? Rounding::rz : name == ".rm" ? Rounding::rm : name == ".rp" ? Rounding::rp : Rounding::rn;
+    return name == ".rz"   ? Rounding::rz
+           : name == ".rm" ? Rounding::rm
+           : name == ".rp" ? Rounding::rp
+                           : Rounding::rn;
 }
 
 // in: d, a, b, c and, block-scaled, scale-a, selector-a, scale-b, selector-b. Word: of A and B.
@@ -118,7 +129,8 @@ void run_mma(Warp& w, const Inst& in) {
     if constexpr (Half) {
         alignas(64) uint32_t scratch[kLanes];
         for (int r = 0; r < plan.c_registers; ++r)
-            std::memcpy(c + kLanes * r, w.in<uint32_t>(in[3][r], scratch), sizeof(uint32_t) * kLanes);
+            std::memcpy(c + kLanes * r, w.in<uint32_t>(in[3][r], scratch),
+                        sizeof(uint32_t) * kLanes);
     } else {
         gather_pairs<Accumulator>(w, in[3], plan.c_registers, c);
     }
@@ -130,10 +142,13 @@ void run_mma(Warp& w, const Inst& in) {
         operands.scale_a = scale_a;
         operands.scale_b = scale_b;
     }
-    if (plan.rounding == numerics::Rounding::rn) numerics::mma(plan.model, plan.shape, operands);
-    else if constexpr (std::is_same_v<Accumulator, double>) chain_f64(plan, a, b, c);
+    if (plan.rounding == numerics::Rounding::rn)
+        numerics::mma(plan.model, plan.shape, operands);
+    else if constexpr (std::is_same_v<Accumulator, double>)
+        chain_f64(plan, a, b, c);
     if constexpr (Half) {
-        for (int r = 0; r < plan.c_registers; ++r) w.commit<uint32_t>(in[0][r], c + kLanes * r, c + kLanes * r);
+        for (int r = 0; r < plan.c_registers; ++r)
+            w.commit<uint32_t>(in[0][r], c + kLanes * r, c + kLanes * r);
     } else {
         scatter_pairs<Accumulator>(w, in[0], plan.c_registers, c);
     }
@@ -158,16 +173,21 @@ template <class C>
 void gather_quad_c(const Warp& w, const Arg& arg, bool given_f16, C (&c)[4][8][8]) {
     alignas(64) Halves halves;
     alignas(64) float words[8][kLanes], scratch[kLanes];
-    if (given_f16) gather_halves(w, arg, 4, halves);
+    if (given_f16)
+        gather_halves(w, arg, 4, halves);
     else
-        for (int e = 0; e < 8; ++e) std::memcpy(words[e], w.in<float>(arg[e], scratch), sizeof scratch);
+        for (int e = 0; e < 8; ++e)
+            std::memcpy(words[e], w.in<float>(arg[e], scratch), sizeof scratch);
     for (int q = 0; q < 4; ++q)
         for (int i = 0; i < 8; ++i)
             for (int e = 0; e < 8; ++e) {
                 const int lane = quad_lane(q, i);
                 const Element at = given_f16 ? quad_c_f16(i, e) : quad_c_f32(i, e);
-                if constexpr (std::is_same_v<C, uint16_t>) c[q][at.row][at.col] = halves[e][lane];
-                else c[q][at.row][at.col] = given_f16 ? numerics::f16_to_f32(halves[e][lane]) : words[e][lane];
+                if constexpr (std::is_same_v<C, uint16_t>)
+                    c[q][at.row][at.col] = halves[e][lane];
+                else
+                    c[q][at.row][at.col] =
+                        given_f16 ? numerics::f16_to_f32(halves[e][lane]) : words[e][lane];
             }
 }
 
@@ -185,8 +205,10 @@ void scatter_quad_d(Warp& w, const Arg& arg, const uint16_t (&d)[4][8][8]) {
     alignas(64) uint32_t words[4][kLanes];
     for (int q = 0; q < 4; ++q)
         for (int i = 0; i < 8; ++i)
-            std::memcpy(&words[0][quad_lane(q, i)], &d[q][i][0], 4), std::memcpy(&words[1][quad_lane(q, i)], &d[q][i][2], 4),
-                std::memcpy(&words[2][quad_lane(q, i)], &d[q][i][4], 4), std::memcpy(&words[3][quad_lane(q, i)], &d[q][i][6], 4);
+            std::memcpy(&words[0][quad_lane(q, i)], &d[q][i][0], 4),
+                std::memcpy(&words[1][quad_lane(q, i)], &d[q][i][2], 4),
+                std::memcpy(&words[2][quad_lane(q, i)], &d[q][i][4], 4),
+                std::memcpy(&words[3][quad_lane(q, i)], &d[q][i][6], 4);
     for (int r = 0; r < 4; ++r) w.commit<uint32_t>(arg[r], words[r], words[r]);
 }
 
@@ -227,7 +249,9 @@ const Plan* keep(const Match& match, const Plan& plan) {
 
 // ".m16n8k16"
 numerics::Shape parse_shape(std::string_view text) {
-    const auto number_after = [&](char letter) { return std::stoi(std::string(text.substr(text.find(letter) + 1))); };
+    const auto number_after = [&](char letter) {
+        return std::stoi(std::string(text.substr(text.find(letter) + 1)));
+    };
     return {number_after('m'), number_after('n'), number_after('k')};
 }
 
@@ -248,15 +272,20 @@ bool find_model(const Match& match, const numerics::MmaKind& kind, Plan& plan, B
 }
 
 // Register counts from the shape, checked against the operands.
-bool check_fragments(const Match& match, Plan& plan, int a_bits, int b_bits, int c_bits, Binding& binding) {
+bool check_fragments(const Match& match, Plan& plan, int a_bits, int b_bits, int c_bits,
+                     Binding& binding) {
     const int word = a_bits == 64 ? 8 : 4, c_word = c_bits == 64 ? 8 : 4;
-    const auto registers = [&](int elements, int bits, int bytes) { return elements * bits / (8 * bytes * kLanes); };
+    const auto registers = [&](int elements, int bits, int bytes) {
+        return elements * bits / (8 * bytes * kLanes);
+    };
     plan.row_bytes = plan.shape.k * a_bits / 8;
     plan.a_registers = registers(plan.shape.m * plan.shape.k, a_bits, word);
     plan.b_registers = registers(plan.shape.n * plan.shape.k, b_bits, word);
     plan.c_registers = registers(plan.shape.m * plan.shape.n, c_bits, c_word);
-    return check_vector(match, 0, plan.c_registers, c_word, binding) && check_vector(match, 1, plan.a_registers, word, binding) &&
-           check_vector(match, 2, plan.b_registers, word, binding) && check_vector(match, 3, plan.c_registers, c_word, binding);
+    return check_vector(match, 0, plan.c_registers, c_word, binding) &&
+           check_vector(match, 1, plan.a_registers, word, binding) &&
+           check_vector(match, 2, plan.b_registers, word, binding) &&
+           check_vector(match, 3, plan.c_registers, c_word, binding);
 }
 
 // Everything but m8n8k4 of f16. Sets: .shape, .atype, .btype, .dtype, .ctype, maybe .kind, .stype.
@@ -279,16 +308,19 @@ void bind_mma(const Match& match, Binding& binding) {
     Plan plan;
     const int shape_k = parse_shape(match.get(".shape")).k;
     if (packed_fp4 || kind == ".kind::mxf8f6f4") {
-        plan.scales = scale_vector.empty() ? (packed_fp4 ? 2 : 1) : scale_vector[sizeof(".scale_vec::") - 1] - '0';
+        plan.scales = scale_vector.empty() ? (packed_fp4 ? 2 : 1)
+                                           : scale_vector[sizeof(".scale_vec::") - 1] - '0';
         wanted.scale = format(match, ".stype");
         wanted.scale_block = shape_k / plan.scales;
     }
     if (!find_model(match, wanted, plan, binding)) return;
-    const int a_bits = bytes ? 8 : numerics::info(wanted.a).bits, b_bits = bytes ? 8 : numerics::info(wanted.b).bits;
+    const int a_bits = bytes ? 8 : numerics::info(wanted.a).bits,
+              b_bits = bytes ? 8 : numerics::info(wanted.b).bits;
     const int c_bits = numerics::info(wanted.accumulator).bits;
     if (!check_fragments(match, plan, a_bits, b_bits, c_bits, binding)) return;
-    if (plan.scales && !(check_value(match, 4, 4, binding) && check_vector(match, 5, 2, 0, binding) &&
-                         check_value(match, 6, 4, binding) && check_vector(match, 7, 2, 0, binding)))
+    if (plan.scales &&
+        !(check_value(match, 4, 4, binding) && check_vector(match, 5, 2, 0, binding) &&
+          check_value(match, 6, 4, binding) && check_vector(match, 7, 2, 0, binding)))
         return;
     plan.center_a = bytes && wanted.a == Format::e2m1;
     plan.center_b = bytes && wanted.b == Format::e2m1;
@@ -305,11 +337,15 @@ void bind_quad(const Match& match, Binding& binding) {
         binding.error = "with .f32 as the type of c, d must be .f32 too";
         return;
     }
-    Plan plan{.a_rows = match.get(".alayout") == ".row", .b_columns = match.get(".blayout") == ".col", .c_is_f16 = c == Format::f16};
-    if (!find_model(match, {.sm = match.target_sm, .accumulator = d, .quad = true}, plan, binding)) return;
+    Plan plan{.a_rows = match.get(".alayout") == ".row",
+              .b_columns = match.get(".blayout") == ".col",
+              .c_is_f16 = c == Format::f16};
+    if (!find_model(match, {.sm = match.target_sm, .accumulator = d, .quad = true}, plan, binding))
+        return;
     const int d_registers = d == Format::f16 ? 4 : 8, c_registers = c == Format::f16 ? 4 : 8;
-    if (!check_vector(match, 0, d_registers, 4, binding) || !check_vector(match, 1, 2, 4, binding) ||
-        !check_vector(match, 2, 2, 4, binding) || !check_vector(match, 3, c_registers, 4, binding))
+    if (!check_vector(match, 0, d_registers, 4, binding) ||
+        !check_vector(match, 1, 2, 4, binding) || !check_vector(match, 2, 2, 4, binding) ||
+        !check_vector(match, 3, c_registers, 4, binding))
         return;
     binding.aux = reinterpret_cast<uint64_t>(keep(match, plan));
     binding.run = d == Format::f16 ? run_quad<uint16_t> : run_quad<float>;

@@ -11,8 +11,8 @@ namespace ww::isa {
 
 using machine::kLanes;
 
-// A and B, every element type: a register is 4 bytes (f64: 8) of one row, t-th of its quad. Register
-// r of a 16-row matrix is row g + 8 * (r % 2), quad r / 2; of an 8-row one row g, quad r.
+// A and B, every element type: a register is 4 bytes (f64: 8) of one row, t-th of its quad.
+// Register r of a 16-row matrix is row g + 8 * (r % 2), quad r / 2; of an 8-row one row g, quad r.
 template <class Word>
 void place_rows(const Word* lanes, int r, int rows, int row_bytes, uint8_t* matrix) {
     constexpr int kQuad = 4 * sizeof(Word);
@@ -21,8 +21,8 @@ void place_rows(const Word* lanes, int r, int rows, int row_bytes, uint8_t* matr
         std::memcpy(matrix + (g + first_row) * row_bytes + quad * kQuad, lanes + 4 * g, kQuad);
 }
 
-// C and D, 8 columns. Registers 2j and 2j + 1 hold columns 2t and 2t + 1 of row g + 8j; f16 has both
-// in register j. So 32 lanes of a pair, interleaved, are 8 rows one after the other.
+// C and D, 8 columns. Registers 2j and 2j + 1 hold columns 2t and 2t + 1 of row g + 8j; f16 has
+// both in register j. So 32 lanes of a pair, interleaved, are 8 rows one after the other.
 template <class Word>
 void interleave(const Word* even, const Word* odd, Word* matrix) {
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -38,20 +38,24 @@ void separate(const Word* matrix, Word* even, Word* odd) {
     }
 }
 
-// Scales of a block-scaled mma: thread selects which lanes of a quad hold them, byte the first byte.
-// A: two lanes of the quad, rows g and g + 8. B: one lane, column g.
-inline void place_scales_a(const uint32_t* lanes, uint32_t byte, uint32_t thread, int per_row, uint8_t* scales) {
+// Scales of a block-scaled mma: thread selects which lanes of a quad hold them, byte the first
+// byte. A: two lanes of the quad, rows g and g + 8. B: one lane, column g.
+inline void place_scales_a(const uint32_t* lanes, uint32_t byte, uint32_t thread, int per_row,
+                           uint8_t* scales) {
     for (int row = 0; row < 16; ++row) {
         const uint32_t word = lanes[4 * (row % 8) + 2 * static_cast<int>(thread) + row / 8];
         for (int i = 0; i < per_row; ++i)
-            scales[row * per_row + i] = static_cast<uint8_t>(word >> (8 * (byte + static_cast<uint32_t>(i))));
+            scales[row * per_row + i] =
+                static_cast<uint8_t>(word >> (8 * (byte + static_cast<uint32_t>(i))));
     }
 }
-inline void place_scales_b(const uint32_t* lanes, uint32_t byte, uint32_t thread, int per_row, uint8_t* scales) {
+inline void place_scales_b(const uint32_t* lanes, uint32_t byte, uint32_t thread, int per_row,
+                           uint8_t* scales) {
     for (int col = 0; col < 8; ++col) {
         const uint32_t word = lanes[4 * col + static_cast<int>(thread)];
         for (int i = 0; i < per_row; ++i)
-            scales[col * per_row + i] = static_cast<uint8_t>(word >> (8 * (byte + static_cast<uint32_t>(i))));
+            scales[col * per_row + i] =
+                static_cast<uint8_t>(word >> (8 * (byte + static_cast<uint32_t>(i))));
     }
 }
 

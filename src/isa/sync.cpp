@@ -42,9 +42,12 @@ Arrived arrive(Warp& w, const Inst& in, int a, bool count_needed, LaneMask votes
 
 void write_result(Warp& w, const Inst& in, const Barrier& barrier) {
     switch (static_cast<Result>(in.aux)) {
-        case Result::none: return;
-        case Result::all: return w.set_predicate(in[0][0], barrier.last_and ? kAllLanes : 0);
-        case Result::any: return w.set_predicate(in[0][0], barrier.last_or ? kAllLanes : 0);
+        case Result::none:
+            return;
+        case Result::all:
+            return w.set_predicate(in[0][0], barrier.last_and ? kAllLanes : 0);
+        case Result::any:
+            return w.set_predicate(in[0][0], barrier.last_or ? kAllLanes : 0);
         case Result::popc: {
             alignas(64) uint32_t result[kLanes];
             for (uint32_t& lane : result) lane = barrier.last_count;
@@ -80,16 +83,19 @@ void bind_sync(const Match& match, Binding& binding) {
     if (check_value(match, 0, 4, binding)) binding.run = run_barrier<0>;
 }
 void bind_arrive(const Match& match, Binding& binding) {
-    if (check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding)) binding.run = run_arrive;
+    if (check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding))
+        binding.run = run_arrive;
 }
 void bind_red_popc(const Match& match, Binding& binding) {
     binding.aux = static_cast<uint64_t>(Result::popc);
-    if (check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding) && check_predicate(match, 3, binding))
+    if (check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding) &&
+        check_predicate(match, 3, binding))
         binding.run = run_barrier<1>;
 }
 void bind_red(const Match& match, Binding& binding) {
     binding.aux = static_cast<uint64_t>(match.get(".op") == ".and" ? Result::all : Result::any);
-    if (check_predicate(match, 0, binding) && check_value(match, 1, 4, binding) && check_predicate(match, 3, binding))
+    if (check_predicate(match, 0, binding) && check_value(match, 1, 4, binding) &&
+        check_predicate(match, 3, binding))
         binding.run = run_barrier<1>;
 }
 
@@ -108,7 +114,8 @@ void bind_fence(const Match&, Binding& binding) { binding.run = run_fence; }
 constexpr std::string_view kBar = WW_PSC "bar";
 constexpr std::string_view kFence = WW_PSC "membar";
 constexpr std::string_view kCluster = WW_PSC "barrier-cluster";
-constexpr std::string_view kProxies = ".proxykind = .alias .async .async.global .async.shared::cta .async.shared::cluster";
+constexpr std::string_view kProxies =
+    ".proxykind = .alias .async .async.global .async.shared::cta .async.shared::cluster";
 // clang-format off
 constexpr Row kRows[] = {
     {"bar{.cta}.sync a{, b}", "", {10}, kBar, bind_sync},

@@ -29,16 +29,19 @@ void shuffle(Warp& w, const Inst& in, const uint32_t* a, LaneMask members) {
     const uint32_t* b = w.in<uint32_t>(in[3][0], b_scratch);
     const uint32_t* c = w.in<uint32_t>(in[4][0], c_scratch);
     for (int32_t lane = 0; lane < kLanes; ++lane) {  // separate loops, so that each vectorises
-        const int32_t clamp = static_cast<int32_t>(c[lane] & 31), segment = static_cast<int32_t>(c[lane] >> 8 & 31);
+        const int32_t clamp = static_cast<int32_t>(c[lane] & 31),
+                      segment = static_cast<int32_t>(c[lane] >> 8 & 31);
         const int32_t limit = (lane & segment) | (clamp & ~segment);
-        const int32_t from = shuffle_source<Mode>(lane, static_cast<int32_t>(b[lane] & 31), segment);
+        const int32_t from =
+            shuffle_source<Mode>(lane, static_cast<int32_t>(b[lane] & 31), segment);
         const bool fits = Mode == Shuffle::up ? from >= limit : from <= limit;
         source[lane] = fits ? from : lane;
         inside[lane] = fits;
     }
     for (int lane = 0; lane < kLanes; ++lane) result[lane] = a[source[lane]];
     if (members != kAllLanes)
-        for (int lane = 0; lane < kLanes; ++lane) result[lane] = (members >> source[lane] & 1) ? result[lane] : 0;
+        for (int lane = 0; lane < kLanes; ++lane)
+            result[lane] = (members >> source[lane] & 1) ? result[lane] : 0;
     write_words(w, in[0][0], result);
     if (!in[1].count) return;
     LaneMask in_range = 0;
@@ -52,7 +55,8 @@ void run_shfl_sync(Warp& w, const Inst& in) {
     alignas(64) uint32_t scratch[kLanes];
     alignas(64) LaneWords values[1];
     std::memcpy(values[0], w.in<uint32_t>(in[2][0], scratch), sizeof values[0]);
-    for_members(w, in, 5, values, 1, [&](LaneMask, LaneMask members) { shuffle<Mode>(w, in, values[0], members); });
+    for_members(w, in, 5, values, 1,
+                [&](LaneMask, LaneMask members) { shuffle<Mode>(w, in, values[0], members); });
 }
 
 template <Shuffle Mode>
@@ -66,14 +70,21 @@ template <bool Sync>
 void bind_shfl(const Match& match, Binding& binding) {
     const bool fits = check_value(match, 0, 4, binding) && check_predicate(match, 1, binding) &&
                       check_value(match, 2, 4, binding) && check_value(match, 3, 4, binding) &&
-                      check_value(match, 4, 4, binding) && (!Sync || check_value(match, 5, 4, binding));
+                      check_value(match, 4, 4, binding) &&
+                      (!Sync || check_value(match, 5, 4, binding));
     if (!fits) return;
-    const auto use = [&]<Shuffle Mode>() { binding.run = Sync ? run_shfl_sync<Mode> : run_shfl<Mode>; };
+    const auto use = [&]<Shuffle Mode>() {
+        binding.run = Sync ? run_shfl_sync<Mode> : run_shfl<Mode>;
+    };
     const std::string_view mode = match.get(".mode");
-    if (mode == ".up") use.template operator()<Shuffle::up>();
-    else if (mode == ".down") use.template operator()<Shuffle::down>();
-    else if (mode == ".bfly") use.template operator()<Shuffle::bfly>();
-    else use.template operator()<Shuffle::idx>();
+    if (mode == ".up")
+        use.template operator()<Shuffle::up>();
+    else if (mode == ".down")
+        use.template operator()<Shuffle::down>();
+    else if (mode == ".bfly")
+        use.template operator()<Shuffle::bfly>();
+    else
+        use.template operator()<Shuffle::idx>();
 }
 
 // ---- vote ----
@@ -105,11 +116,15 @@ void run_vote_sync(Warp& w, const Inst& in) {
     alignas(64) LaneWords values[1];
     const LaneMask own = w.predicate(in[1][0]);
     for (int lane = 0; lane < kLanes; ++lane) values[0][lane] = own >> lane & 1;
-    for_members(w, in, 2, values, 1, [&](LaneMask, LaneMask members) { vote<Mode>(w, in, nonzero(values[0]), members); });
+    for_members(w, in, 2, values, 1, [&](LaneMask, LaneMask members) {
+        vote<Mode>(w, in, nonzero(values[0]), members);
+    });
 }
 
 template <Vote Mode>
-void run_vote(Warp& w, const Inst& in) { vote<Mode>(w, in, w.predicate(in[1][0]), w.active); }
+void run_vote(Warp& w, const Inst& in) {
+    vote<Mode>(w, in, w.predicate(in[1][0]), w.active);
+}
 
 template <bool Sync>
 void bind_vote(const Match& match, Binding& binding) {
@@ -117,11 +132,17 @@ void bind_vote(const Match& match, Binding& binding) {
     const bool ballot = match.has(".ballot");
     if (ballot ? !check_value(match, 0, 4, binding) : !check_predicate(match, 0, binding)) return;
     const std::string_view mode = match.get(".mode");
-    const auto use = [&]<Vote Mode>() { binding.run = Sync ? run_vote_sync<Mode> : run_vote<Mode>; };
-    if (ballot) use.template operator()<Vote::ballot>();
-    else if (mode == ".all") use.template operator()<Vote::all>();
-    else if (mode == ".any") use.template operator()<Vote::any>();
-    else use.template operator()<Vote::uni>();
+    const auto use = [&]<Vote Mode>() {
+        binding.run = Sync ? run_vote_sync<Mode> : run_vote<Mode>;
+    };
+    if (ballot)
+        use.template operator()<Vote::ballot>();
+    else if (mode == ".all")
+        use.template operator()<Vote::all>();
+    else if (mode == ".any")
+        use.template operator()<Vote::any>();
+    else
+        use.template operator()<Vote::uni>();
 }
 
 // ---- match ----
@@ -184,8 +205,10 @@ void bind_match(const Match& match, Binding& binding) {
     if (!check_value(match, 0, 4, binding) || !check_value(match, a, wide ? 8 : 4, binding) ||
         !check_value(match, a + 1, 4, binding) || (All && !check_predicate(match, 1, binding)))
         return;
-    if (All) binding.run = wide ? run_match_all<uint64_t> : run_match_all<uint32_t>;
-    else binding.run = wide ? run_match_any<uint64_t> : run_match_any<uint32_t>;
+    if (All)
+        binding.run = wide ? run_match_all<uint64_t> : run_match_all<uint32_t>;
+    else
+        binding.run = wide ? run_match_any<uint64_t> : run_match_any<uint32_t>;
 }
 
 // ---- redux ----
@@ -203,11 +226,15 @@ struct MaxUnsigned {
 };
 struct MinSigned {
     static constexpr bool kFromZero = false;
-    static uint32_t apply(uint32_t a, uint32_t b) { return static_cast<int32_t>(a) < static_cast<int32_t>(b) ? a : b; }
+    static uint32_t apply(uint32_t a, uint32_t b) {
+        return static_cast<int32_t>(a) < static_cast<int32_t>(b) ? a : b;
+    }
 };
 struct MaxSigned {
     static constexpr bool kFromZero = false;
-    static uint32_t apply(uint32_t a, uint32_t b) { return static_cast<int32_t>(a) > static_cast<int32_t>(b) ? a : b; }
+    static uint32_t apply(uint32_t a, uint32_t b) {
+        return static_cast<int32_t>(a) > static_cast<int32_t>(b) ? a : b;
+    }
 };
 struct And {
     static constexpr bool kFromZero = false;
@@ -232,7 +259,9 @@ struct FloatExtreme {
             if (NanWins || (a_nan && b_nan)) return numerics::kNanF32;
             return a_nan ? b : a;
         }
-        const auto order = [](uint32_t bits) { return static_cast<int32_t>(bits & 0x80000000 ? ~bits ^ 0x80000000 : bits); };
+        const auto order = [](uint32_t bits) {
+            return static_cast<int32_t>(bits & 0x80000000 ? ~bits ^ 0x80000000 : bits);
+        };
         return (order(a) < order(b)) == Max ? b : a;
     }
 };
@@ -245,7 +274,8 @@ void run_redux(Warp& w, const Inst& in) {
     std::memcpy(values[0], w.in<uint32_t>(in[1][0], scratch), sizeof values[0]);
     for_members(w, in, 2, values, 1, [&](LaneMask, LaneMask members) {
         const uint32_t mask = static_cast<uint32_t>(in.aux);
-        // Op with itself keeps a value, except that it makes a NaN canonical; Sum and Xor start at 0.
+        // Op with itself keeps a value, except that it makes a NaN canonical; Sum and Xor start at
+        // 0.
         uint32_t sum = Op::kFromZero ? 0 : values[0][__builtin_ctz(members)] & mask;
         for (LaneMask left = members; left; left &= left - 1)
             sum = Op::apply(sum, values[0][__builtin_ctz(left)] & mask);
@@ -257,26 +287,37 @@ void run_redux(Warp& w, const Inst& in) {
 
 bool check_redux(const Match& match, Binding& binding) {
     binding.aux = match.has(".abs") ? 0x7fffffff : 0xffffffff;
-    return check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding) && check_value(match, 2, 4, binding);
+    return check_value(match, 0, 4, binding) && check_value(match, 1, 4, binding) &&
+           check_value(match, 2, 4, binding);
 }
 
 void bind_redux_integer(const Match& match, Binding& binding) {
     if (!check_redux(match, binding)) return;
     const std::string_view op = match.get(".op");
     const bool is_signed = match.type() == Type::s32;
-    if (op == ".add") binding.run = run_redux<Sum>;
-    else if (op == ".min") binding.run = is_signed ? run_redux<MinSigned> : run_redux<MinUnsigned>;
-    else if (op == ".max") binding.run = is_signed ? run_redux<MaxSigned> : run_redux<MaxUnsigned>;
-    else if (op == ".and") binding.run = run_redux<And>;
-    else if (op == ".or") binding.run = run_redux<Or>;
-    else binding.run = run_redux<Xor>;
+    if (op == ".add")
+        binding.run = run_redux<Sum>;
+    else if (op == ".min")
+        binding.run = is_signed ? run_redux<MinSigned> : run_redux<MinUnsigned>;
+    else if (op == ".max")
+        binding.run = is_signed ? run_redux<MaxSigned> : run_redux<MaxUnsigned>;
+    else if (op == ".and")
+        binding.run = run_redux<And>;
+    else if (op == ".or")
+        binding.run = run_redux<Or>;
+    else
+        binding.run = run_redux<Xor>;
 }
 
 void bind_redux_float(const Match& match, Binding& binding) {
     if (!check_redux(match, binding)) return;
     const bool max = match.get(".op") == ".max", nan = match.has(".NaN");
-    if (max) binding.run = nan ? run_redux<FloatExtreme<true, true>> : run_redux<FloatExtreme<true, false>>;
-    else binding.run = nan ? run_redux<FloatExtreme<false, true>> : run_redux<FloatExtreme<false, false>>;
+    if (max)
+        binding.run =
+            nan ? run_redux<FloatExtreme<true, true>> : run_redux<FloatExtreme<true, false>>;
+    else
+        binding.run =
+            nan ? run_redux<FloatExtreme<false, true>> : run_redux<FloatExtreme<false, false>>;
 }
 
 // ---- elect, activemask ----
@@ -291,7 +332,8 @@ void run_elect(Warp& w, const Inst& in) {
     });
 }
 void bind_elect(const Match& match, Binding& binding) {
-    if (check_value(match, 0, 4, binding) && check_predicate(match, 1, binding) && check_value(match, 2, 4, binding))
+    if (check_value(match, 0, 4, binding) && check_predicate(match, 1, binding) &&
+        check_value(match, 2, 4, binding))
         binding.run = run_elect;
 }
 

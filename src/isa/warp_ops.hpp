@@ -20,7 +20,8 @@ inline LaneMask same_as_first(const uint32_t* value, LaneMask lanes) {
 // members. Lanes of one split may name different masks (as after match.any): one group is served
 // now, the others run the instruction again.
 template <class F>
-void for_members(Warp& w, const Inst& in, int mask_position, LaneWords* values, int count, F&& apply) {
+void for_members(Warp& w, const Inst& in, int mask_position, LaneWords* values, int count,
+                 F&& apply) {
     if (w.active == 0) return;
     alignas(64) uint32_t scratch[kLanes];
     const uint32_t* masks = w.in<uint32_t>(in[mask_position][0], scratch);
@@ -34,15 +35,17 @@ void for_members(Warp& w, const Inst& in, int mask_position, LaneWords* values, 
             left &= ~some;
         }
         if (!complete)
-            throw machine::GuestTrap("unsupported: lanes that run one .sync instruction together name different "
-                                     "member masks, and each mask waits for lanes elsewhere");
+            throw machine::GuestTrap(
+                "unsupported: lanes that run one .sync instruction together name different "
+                "member masks, and each mask waits for lanes elsewhere");
         group = complete;
     }
     const int first = __builtin_ctz(group);
     const LaneMask named = masks[first], members = named & w.alive();
     if (const LaneMask strangers = group & ~named)
-        throw machine::GuestTrap("a lane executes a .sync instruction whose member mask does not name it",
-                                 __builtin_ctz(strangers));
+        throw machine::GuestTrap(
+            "a lane executes a .sync instruction whose member mask does not name it",
+            __builtin_ctz(strangers));
     w.active = group;
     if (w.gather(in, members, values, count)) apply(group, members);
     w.active = all;

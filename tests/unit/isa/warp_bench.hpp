@@ -46,16 +46,20 @@ class Bench {
         TestOperand operand;
         operand.kind = count > 1 ? Operand::Kind::vector : Operand::Kind::name;
         for (int i = 0; i < count; ++i) {
-            operand.elements.push_back({.bank = machine::Bank::regs, .width = static_cast<uint8_t>(width), .offset = next_});
+            operand.elements.push_back({.bank = machine::Bank::regs,
+                                        .width = static_cast<uint8_t>(width),
+                                        .offset = next_});
             next_ += 512;
         }
         return operand;
     }
     TestOperand predicate() { return reg(0); }
     TestOperand immediate(uint64_t value) {
-        return {.kind = Operand::Kind::integer,
-                .elements = {{.bank = machine::Bank::constants, .offset = program_.constants.add(value, static_cast<uint32_t>(value))}},
-                .value = value};
+        return {
+            .kind = Operand::Kind::integer,
+            .elements = {{.bank = machine::Bank::constants,
+                          .offset = program_.constants.add(value, static_cast<uint32_t>(value))}},
+            .value = value};
     }
     static TestOperand address(TestOperand base, int64_t displacement = 0) {
         base.kind = Operand::Kind::address;
@@ -76,13 +80,15 @@ class Bench {
         instruction.opcode = opcode;
         for (const TestOperand& operand : operands) {
             isa::Operand written{.kind = operand.kind, .value = operand.value};
-            if (operand.kind == Operand::Kind::vector) written.items.resize(operand.elements.size());
+            if (operand.kind == Operand::Kind::vector)
+                written.items.resize(operand.elements.size());
             if (operand.kind == Operand::Kind::address) written.items.resize(1);
             if (!operand.second) {
                 instruction.operands.push_back(written);
                 continue;
             }
-            isa::Operand pair{.kind = Operand::Kind::pair, .items = {instruction.operands.back(), written}};
+            isa::Operand pair{.kind = Operand::Kind::pair,
+                              .items = {instruction.operands.back(), written}};
             instruction.operands.back() = pair;
         }
         match(instruction);
@@ -102,7 +108,8 @@ class Bench {
         return "";
     }
     // Runs on one warp; true when it went on to the next instruction.
-    bool run(const std::string& opcode, const std::vector<TestOperand>& operands, uint32_t active = kAllLanes, size_t warp_index = 0) {
+    bool run(const std::string& opcode, const std::vector<TestOperand>& operands,
+             uint32_t active = kAllLanes, size_t warp_index = 0) {
         const std::string error = bind(opcode, operands);
         EXPECT_EQ(error, "") << opcode;
         return error.empty() && step(active, warp_index);
@@ -132,7 +139,9 @@ class Bench {
             args_[i].displacement = operand.displacement;
             OperandInfo& info = infos_[i];
             size_t index = 0;  // the first that is not the sink
-            while (index + 1 < operand.elements.size() && operand.elements[index].bank == machine::Bank::none) ++index;
+            while (index + 1 < operand.elements.size() &&
+                   operand.elements[index].bank == machine::Bank::none)
+                ++index;
             const machine::Operand& first = operand.elements[index];
             const bool is_register = first.bank == machine::Bank::regs;
             info.kind = operand.kind == Operand::Kind::address ? OperandInfo::Kind::address

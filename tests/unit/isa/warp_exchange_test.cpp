@@ -10,7 +10,8 @@ namespace ww::isa {
 namespace {
 
 void count_lanes(Bench& bench, const TestOperand& operand, uint32_t times, uint32_t plus) {
-    for (uint32_t lane = 0; lane < kLanes; ++lane) bench.values<uint32_t>(operand)[lane] = times * lane + plus;
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+        bench.values<uint32_t>(operand)[lane] = times * lane + plus;
 }
 
 TEST(Shuffle, DownWithinSegmentsOf8) {
@@ -18,7 +19,8 @@ TEST(Shuffle, DownWithinSegmentsOf8) {
     const TestOperand d = bench.reg(4), p = bench.predicate(), a = bench.reg(4);
     count_lanes(bench, a, 1, 100);
     // c: segment mask 0x18 (width 8), clamp 0x1f.
-    ASSERT_TRUE(bench.run("shfl.sync.down.b32", {d, Bench::second(p), a, bench.immediate(3), bench.immediate(0x181f), bench.immediate(~0u)}));
+    ASSERT_TRUE(bench.run("shfl.sync.down.b32", {d, Bench::second(p), a, bench.immediate(3),
+                                                 bench.immediate(0x181f), bench.immediate(~0u)}));
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         const bool inside = lane % 8 + 3 < 8;
         EXPECT_EQ(bench.values<uint32_t>(d)[lane], 100 + (inside ? lane + 3 : lane));
@@ -31,11 +33,15 @@ TEST(Shuffle, UpIdxBfly) {
     const TestOperand d = bench.reg(4), a = bench.reg(4), all = bench.immediate(~0u);
     count_lanes(bench, a, 1, 0);
     ASSERT_TRUE(bench.run("shfl.sync.up.b32", {d, a, bench.immediate(2), bench.immediate(0), all}));
-    for (uint32_t lane = 0; lane < kLanes; ++lane) EXPECT_EQ(bench.values<uint32_t>(d)[lane], lane < 2 ? lane : lane - 2);
-    ASSERT_TRUE(bench.run("shfl.sync.idx.b32", {d, a, bench.immediate(5), bench.immediate(0x1f), all}));
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+        EXPECT_EQ(bench.values<uint32_t>(d)[lane], lane < 2 ? lane : lane - 2);
+    ASSERT_TRUE(
+        bench.run("shfl.sync.idx.b32", {d, a, bench.immediate(5), bench.immediate(0x1f), all}));
     for (uint32_t lane = 0; lane < kLanes; ++lane) EXPECT_EQ(bench.values<uint32_t>(d)[lane], 5u);
-    ASSERT_TRUE(bench.run("shfl.sync.bfly.b32", {d, a, bench.immediate(16), bench.immediate(0x1f), all}));
-    for (uint32_t lane = 0; lane < kLanes; ++lane) EXPECT_EQ(bench.values<uint32_t>(d)[lane], lane ^ 16);
+    ASSERT_TRUE(
+        bench.run("shfl.sync.bfly.b32", {d, a, bench.immediate(16), bench.immediate(0x1f), all}));
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+        EXPECT_EQ(bench.values<uint32_t>(d)[lane], lane ^ 16);
 }
 
 TEST(Members, LanesOfOneSplitMayNameDifferentMasks) {
@@ -56,7 +62,8 @@ TEST(Members, LanesOfOneSplitMayNameDifferentMasks) {
 TEST(Members, AStrangerIsAFault) {
     Bench bench;
     const TestOperand d = bench.reg(4), a = bench.reg(4);
-    EXPECT_THROW(bench.run("redux.sync.add.u32", {d, a, bench.immediate(0xffff)}), machine::GuestTrap);
+    EXPECT_THROW(bench.run("redux.sync.add.u32", {d, a, bench.immediate(0xffff)}),
+                 machine::GuestTrap);
 }
 
 TEST(Members, WaitsForAbsentLanes) {
@@ -68,7 +75,8 @@ TEST(Members, WaitsForAbsentLanes) {
 
 TEST(Vote, AllAnyUniBallot) {
     Bench bench;
-    const TestOperand q = bench.predicate(), p = bench.predicate(), d = bench.reg(4), all = bench.immediate(~0u);
+    const TestOperand q = bench.predicate(), p = bench.predicate(), d = bench.reg(4),
+                      all = bench.immediate(~0u);
     for (const uint32_t bits : {0u, ~0u, 0x10u}) {
         *bench.values<uint32_t>(q) = bits;
         ASSERT_TRUE(bench.run("vote.sync.all.pred", {p, q, all}));
@@ -84,7 +92,8 @@ TEST(Vote, AllAnyUniBallot) {
 
 TEST(Match, AnyAndAll) {
     Bench bench;
-    const TestOperand d = bench.reg(4), p = bench.predicate(), a = bench.reg(8), all = bench.immediate(~0u);
+    const TestOperand d = bench.reg(4), p = bench.predicate(), a = bench.reg(8),
+                      all = bench.immediate(~0u);
     for (uint64_t lane = 0; lane < kLanes; ++lane) bench.values<uint64_t>(a)[lane] = lane % 3 << 40;
     ASSERT_TRUE(bench.run("match.any.sync.b64", {d, a, all}));
     EXPECT_EQ(bench.values<uint32_t>(d)[0], 0x49249249u);
@@ -133,26 +142,31 @@ TEST(MatrixLoad, RowsPlainAndTransposedAndBack) {
     const TestOperand d = bench.reg(4, 4), address = bench.reg(4);
     machine::Block& block = bench.block();
     std::mt19937 random(11);
-    for (int i = 0; i < 512; ++i) block.shared.data[i] = static_cast<uint8_t>(random()), block.shared.valid[i] = 1;
-    for (uint32_t lane = 0; lane < kLanes; ++lane) bench.values<uint32_t>(address)[lane] = 16 * (lane * 5 % 32);
+    for (int i = 0; i < 512; ++i)
+        block.shared.data[i] = static_cast<uint8_t>(random()), block.shared.valid[i] = 1;
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+        bench.values<uint32_t>(address)[lane] = 16 * (lane * 5 % 32);
     const auto element = [&](uint32_t matrix, uint32_t row, uint32_t col) {
         uint16_t value;
         std::memcpy(&value, block.shared.data + 16 * ((8 * matrix + row) * 5 % 32) + 2 * col, 2);
         return static_cast<uint32_t>(value);
     };
     for (const bool transposed : {false, true}) {
-        ASSERT_TRUE(bench.run(transposed ? "ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16" : "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+        ASSERT_TRUE(bench.run(transposed ? "ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16"
+                                         : "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
                               {d, Bench::address(address)}));
         for (uint32_t m = 0; m < 4; ++m)
             for (uint32_t lane = 0; lane < kLanes; ++lane) {
                 const uint32_t row = lane / 4, col = 2 * (lane % 4);
-                const uint32_t want = transposed ? element(m, col, row) | element(m, col + 1, row) << 16
-                                                 : element(m, row, col) | element(m, row, col + 1) << 16;
+                const uint32_t want = transposed
+                                          ? element(m, col, row) | element(m, col + 1, row) << 16
+                                          : element(m, row, col) | element(m, row, col + 1) << 16;
                 EXPECT_EQ(bench.values<uint32_t>(d, m)[lane], want);
             }
         const std::vector<uint8_t> before(block.shared.data, block.shared.data + 512);
         std::memset(block.shared.data, 0, 512);
-        ASSERT_TRUE(bench.run(transposed ? "stmatrix.sync.aligned.x4.trans.m8n8.shared.b16" : "stmatrix.sync.aligned.x4.m8n8.shared.b16",
+        ASSERT_TRUE(bench.run(transposed ? "stmatrix.sync.aligned.x4.trans.m8n8.shared.b16"
+                                         : "stmatrix.sync.aligned.x4.m8n8.shared.b16",
                               {Bench::address(address), d}));
         EXPECT_EQ(std::vector<uint8_t>(block.shared.data, block.shared.data + 512), before);
     }
@@ -161,7 +175,8 @@ TEST(MatrixLoad, RowsPlainAndTransposedAndBack) {
 TEST(MoveMatrix, Transposes) {
     Bench bench;
     const TestOperand d = bench.reg(4), a = bench.reg(4);
-    for (uint32_t lane = 0; lane < kLanes; ++lane) bench.values<uint32_t>(a)[lane] = 2 * lane | (2 * lane + 1) << 16;
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+        bench.values<uint32_t>(a)[lane] = 2 * lane | (2 * lane + 1) << 16;
     ASSERT_TRUE(bench.run("movmatrix.sync.aligned.m8n8.trans.b16", {d, a}));
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
         const uint32_t row = lane / 4, col = 2 * (lane % 4);  // element (r, c) was 8r + c
@@ -171,7 +186,8 @@ TEST(MoveMatrix, Transposes) {
 
 TEST(Permute, ModesOfTheManual) {
     Bench bench;
-    const TestOperand d = bench.reg(4), a = bench.immediate(0x33221100), b = bench.immediate(0xf7665544);
+    const TestOperand d = bench.reg(4), a = bench.immediate(0x33221100),
+                      b = bench.immediate(0xf7665544);
     const auto result = [&](const char* opcode, uint32_t c) {
         EXPECT_TRUE(bench.run(opcode, {d, a, b, bench.immediate(c)}));
         return bench.values<uint32_t>(d)[0];

@@ -17,11 +17,16 @@ struct GlobalBench : Bench {
         spread(0);
     }
     void spread(uint64_t step) {
-        for (uint64_t lane = 0; lane < kLanes; ++lane) values<uint64_t>(address_register)[lane] = base + step * lane;
+        for (uint64_t lane = 0; lane < kLanes; ++lane)
+            values<uint64_t>(address_register)[lane] = base + step * lane;
     }
     template <class T>
-    T& at(size_t index) { return reinterpret_cast<T*>(region->data)[index]; }
-    TestOperand memory(int64_t displacement = 0) const { return address(address_register, displacement); }
+    T& at(size_t index) {
+        return reinterpret_cast<T*>(region->data)[index];
+    }
+    TestOperand memory(int64_t displacement = 0) const {
+        return address(address_register, displacement);
+    }
 
     uint64_t base = 0;
     const machine::Region* region = nullptr;
@@ -46,7 +51,8 @@ TEST(LoadStore, VectorsUnderAPartialMask) {
     bench.spread(16);
     const TestOperand v = bench.reg(4, 4), x = bench.reg(4, 4);
     for (size_t e = 0; e < 4; ++e)
-        for (uint32_t lane = 0; lane < kLanes; ++lane) bench.values<uint32_t>(v, e)[lane] = 100 * lane + static_cast<uint32_t>(e);
+        for (uint32_t lane = 0; lane < kLanes; ++lane)
+            bench.values<uint32_t>(v, e)[lane] = 100 * lane + static_cast<uint32_t>(e);
     ASSERT_TRUE(bench.run("st.global.v4.b32", {bench.memory(), v}, 0x0000fff0));
     EXPECT_EQ(bench.at<uint32_t>(4 * 5 + 2), 502u);
     EXPECT_EQ(bench.at<uint32_t>(4 * 3 + 2), 0u);
@@ -74,12 +80,14 @@ TEST(Atomics, LanesTakeTurns) {
     EXPECT_EQ(bench.at<uint32_t>(0), 64u);
     EXPECT_EQ(bench.values<uint32_t>(d)[10], 20u);
     bench.at<uint32_t>(0) = 5;
-    ASSERT_TRUE(bench.run("atom.relaxed.gpu.global.inc.u32", {d, bench.memory(), bench.immediate(6)}, 0xf));
+    ASSERT_TRUE(
+        bench.run("atom.relaxed.gpu.global.inc.u32", {d, bench.memory(), bench.immediate(6)}, 0xf));
     EXPECT_EQ(bench.values<uint32_t>(d)[3], 1u);  // 5, 6, 0, 1
     ASSERT_TRUE(bench.run("atom.global.dec.u32", {d, bench.memory(), bench.immediate(6)}, 0xf));
     EXPECT_EQ(bench.values<uint32_t>(d)[3], 6u);  // 2, 1, 0, 6
     bench.at<uint32_t>(0) = 0;
-    ASSERT_TRUE(bench.run("atom.global.cas.b32", {d, bench.memory(), bench.immediate(0), bench.immediate(9)}));
+    ASSERT_TRUE(bench.run("atom.global.cas.b32",
+                          {d, bench.memory(), bench.immediate(0), bench.immediate(9)}));
     EXPECT_EQ(bench.values<uint32_t>(d)[0], 0u);
     EXPECT_EQ(bench.values<uint32_t>(d)[1], 9u);
     EXPECT_NE(bench.bind("atom.global.add.b32", {d, bench.memory(), bench.immediate(1)}), "");
@@ -119,20 +127,29 @@ TEST(CopyAsync, WholeSizedIgnored) {
     bench.spread(16);
     for (size_t i = 0; i < 512; ++i) bench.at<uint8_t>(i) = static_cast<uint8_t>(i + 1);
     const TestOperand to = bench.reg(4), size = bench.reg(4), ignore = bench.predicate();
-    for (uint32_t lane = 0; lane < kLanes; ++lane) bench.values<uint32_t>(to)[lane] = 16 * lane, bench.values<uint32_t>(size)[lane] = lane % 17;
+    for (uint32_t lane = 0; lane < kLanes; ++lane)
+        bench.values<uint32_t>(to)[lane] = 16 * lane,
+        bench.values<uint32_t>(size)[lane] = lane % 17;
     const uint8_t* shared = bench.block().shared.data;
-    ASSERT_TRUE(bench.run("cp.async.cg.shared.global.L2::128B", {Bench::address(to), bench.memory(), bench.immediate(16)}));
+    ASSERT_TRUE(bench.run("cp.async.cg.shared.global.L2::128B",
+                          {Bench::address(to), bench.memory(), bench.immediate(16)}));
     EXPECT_EQ(std::memcmp(shared, bench.region->data, 512), 0);
-    ASSERT_TRUE(bench.run("cp.async.cg.shared.global", {Bench::address(to), bench.memory(), bench.immediate(16), size}));
+    ASSERT_TRUE(bench.run("cp.async.cg.shared.global",
+                          {Bench::address(to), bench.memory(), bench.immediate(16), size}));
     EXPECT_EQ(shared[16 * 3 + 2], 16 * 3 + 3);
     EXPECT_EQ(shared[16 * 3 + 3], 0);
     *bench.values<uint32_t>(ignore) = 0x2;
-    ASSERT_TRUE(bench.run("cp.async.ca.shared.global", {Bench::address(to), bench.memory(), bench.immediate(4), ignore}));
+    ASSERT_TRUE(bench.run("cp.async.ca.shared.global",
+                          {Bench::address(to), bench.memory(), bench.immediate(4), ignore}));
     EXPECT_EQ(shared[0], 1);
     EXPECT_EQ(shared[16], 0);
-    EXPECT_NE(bench.bind("cp.async.cg.shared.global", {Bench::address(to), bench.memory(), bench.immediate(8)}), "");
+    EXPECT_NE(bench.bind("cp.async.cg.shared.global",
+                         {Bench::address(to), bench.memory(), bench.immediate(8)}),
+              "");
     bench.values<uint32_t>(size)[0] = 17;
-    EXPECT_THROW(bench.run("cp.async.cg.shared.global", {Bench::address(to), bench.memory(), bench.immediate(16), size}), machine::GuestTrap);
+    EXPECT_THROW(bench.run("cp.async.cg.shared.global",
+                           {Bench::address(to), bench.memory(), bench.immediate(16), size}),
+                 machine::GuestTrap);
 }
 
 TEST(Barrier, TwoWarpsMeetAndVote) {
@@ -154,9 +171,11 @@ TEST(Barrier, TwoWarpsMeetAndVote) {
 
 TEST(Move, PackAndUnpack) {
     Bench bench;
-    const TestOperand d = bench.reg(8), parts = bench.reg(2, 4), wide = bench.reg(16), two = bench.reg(8, 2);
+    const TestOperand d = bench.reg(8), parts = bench.reg(2, 4), wide = bench.reg(16),
+                      two = bench.reg(8, 2);
     for (size_t e = 0; e < 4; ++e)
-        for (int lane = 0; lane < kLanes; ++lane) bench.values<uint16_t>(parts, e)[lane] = static_cast<uint16_t>(0x1111 * (e + 1));
+        for (int lane = 0; lane < kLanes; ++lane)
+            bench.values<uint16_t>(parts, e)[lane] = static_cast<uint16_t>(0x1111 * (e + 1));
     ASSERT_TRUE(bench.run("mov.b64", {d, parts}));
     EXPECT_EQ(bench.values<uint64_t>(d)[31], 0x4444333322221111u);
     TestOperand high = bench.reg(4, 2);
@@ -172,7 +191,8 @@ TEST(Move, PackAndUnpack) {
 
 TEST(Address, WindowsAndBack) {
     Bench bench;
-    const TestOperand shared = bench.reg(8), generic = bench.reg(8), back = bench.reg(8), p = bench.predicate();
+    const TestOperand shared = bench.reg(8), generic = bench.reg(8), back = bench.reg(8),
+                      p = bench.predicate();
     for (uint64_t lane = 0; lane < kLanes; ++lane) bench.values<uint64_t>(shared)[lane] = 8 * lane;
     ASSERT_TRUE(bench.run("cvta.shared.u64", {generic, shared}));
     ASSERT_TRUE(bench.run("isspacep.shared", {p, generic}));

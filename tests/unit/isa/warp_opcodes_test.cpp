@@ -47,33 +47,43 @@ constexpr std::string_view kOpcodes[] = {
     "brkpt",
     "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128",
     "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128",
-    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128",
+    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::"
+    "cluster::all.b128",
     "cp.async.bulk.commit_group",
     "cp.async.bulk.prefetch.L2.global",
     "cp.async.bulk.prefetch.tensor.4d.L2.global",
-    "cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint",
+    "cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes.L2::"
+    "cache_hint",
     "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group",
     "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint",
-    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",
-    "cp.async.bulk.tensor.3d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint",
-    "cp.async.bulk.tensor.3d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::"
+    "cluster.L2::cache_hint",
+    "cp.async.bulk.tensor.3d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes.L2::"
+    "cache_hint",
+    "cp.async.bulk.tensor.3d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes."
+    "multicast::cluster.L2::cache_hint",
     "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group",
     "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint",
-    "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",
+    "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::"
+    "cluster.L2::cache_hint",
     "cp.async.bulk.tensor.3d.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint",
-    "cp.async.bulk.tensor.4d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",
+    "cp.async.bulk.tensor.4d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes."
+    "multicast::cluster.L2::cache_hint",
     "cp.async.bulk.tensor.4d.global.shared::cta.bulk_group",
     "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group",
     "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint",
-    "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",
+    "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::"
+    "cluster.L2::cache_hint",
     "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
-    "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2.multicast::cluster",
+    "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2."
+    "multicast::cluster",
     "cp.async.bulk.tensor.4d.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint",
     "cp.async.bulk.tensor.5d.global.shared::cta.bulk_group",
     "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group",
     "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group.L2::cache_hint",
     "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes",
-    "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2.multicast::cluster",
+    "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2."
+    "multicast::cluster",
     "cp.async.bulk.tensor.5d.shared::cta.global.mbarrier::complete_tx::bytes.L2::cache_hint",
     "cp.async.bulk.wait_group",
     "cp.async.bulk.wait_group.read",
@@ -129,8 +139,10 @@ constexpr std::string_view kOpcodes[] = {
     "mbarrier.try_wait.parity.shared::cta.b64",
     "membar.gl",
     "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
-    "mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::4X.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue4m3",
-    "mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e4m3.e2m1.f32.ue8m0",
+    "mma.sync.aligned.kind::mxf4nvf4.block_scale.scale_vec::4X.m16n8k64.row.col.f32.e2m1.e2m1.f32."
+    "ue4m3",
+    "mma.sync.aligned.kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e4m3.e2m1.f32."
+    "ue8m0",
     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
     "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32",
     "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
@@ -200,8 +212,10 @@ TEST(Opcodes, EveryOneOfRealKernelsHasARow) {
 }
 
 TEST(Opcodes, InventedOnesHaveNone) {
-    for (const std::string_view opcode : {"ld.global.v3.u32", "mma.sync.aligned.m16n8k17.row.col.f32.f16.f16.f32", "shfl.sync.left.b32",
-                                          "atom.global.mul.u32", "bar.sync.aligned", "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16"})
+    for (const std::string_view opcode :
+         {"ld.global.v3.u32", "mma.sync.aligned.m16n8k17.row.col.f32.f16.f16.f32",
+          "shfl.sync.left.b32", "atom.global.mul.u32", "bar.sync.aligned",
+          "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16"})
         EXPECT_FALSE(some_row_fits(opcode)) << opcode;
 }
 
