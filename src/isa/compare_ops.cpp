@@ -18,11 +18,14 @@ void finish_compare(Warp& w, const Inst& in, LaneMask holds) {
     const auto write = [&]<class T>() {
         alignas(64) T scratch[kLanes];
         T* d = w.out<T>(in[0][0], scratch);
-        for (int lane = 0; lane < kLanes; ++lane) d[lane] = (first >> lane & 1) ? static_cast<T>(aux.true_bits) : T{0};
+        for (int lane = 0; lane < kLanes; ++lane)
+            d[lane] = (first >> lane & 1) ? static_cast<T>(aux.true_bits) : T{0};
         w.commit<T>(in[0][0], d, scratch);
     };
-    if (aux.result_bytes == 2) write.operator()<uint16_t>();
-    else write.operator()<uint32_t>();
+    if (aux.result_bytes == 2)
+        write.operator()<uint16_t>();
+    else
+        write.operator()<uint32_t>();
 }
 
 }  // namespace ww::isa

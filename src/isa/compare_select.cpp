@@ -14,10 +14,13 @@ void run_compare(Warp& w, const Inst& in) {
     const T* a = w.in<T>(in[first][0], scratch[0]);
     const T* b = w.in<T>(in[first + 1][0], scratch[1]);
     const auto value = [](T x) {
-        if constexpr (Ftz) return numerics::flush(x);
-        else return x;
+        if constexpr (Ftz)
+            return numerics::flush(x);
+        else
+            return x;
     };
-    finish_compare(w, in, lanes_where([&](int lane) { return holds<C>(value(a[lane]), value(b[lane])); }));
+    finish_compare(w, in,
+                   lanes_where([&](int lane) { return holds<C>(value(a[lane]), value(b[lane])); }));
 }
 
 template <class T>
@@ -53,12 +56,14 @@ bool legal_comparison(std::string_view op, std::string_view type, bool ftz) {
 void bind_compared(const Match& match, std::string_view type_set, int first, Binding& binding) {
     const Type type = match.type(type_set);
     if (!legal_comparison(match.get(".CmpOp"), match.get(type_set), match.has(".ftz"))) {
-        binding.error = std::string(match.get(".CmpOp")) + (match.has(".ftz") ? ".ftz" : "") + " does not compare " +
-                        std::string(match.get(type_set));
+        binding.error = std::string(match.get(".CmpOp")) + (match.has(".ftz") ? ".ftz" : "") +
+                        " does not compare " + std::string(match.get(type_set));
         return;
     }
     const int bytes = machine::type_bytes(type);
-    if (!check_value(match, first, bytes, binding) || !check_value(match, first + 1, bytes, binding)) return;
+    if (!check_value(match, first, bytes, binding) ||
+        !check_value(match, first + 1, bytes, binding))
+        return;
     with_type<uint16_t, uint32_t, uint64_t, int16_t, int32_t, int64_t, float, double>(
         type, [&]<class T>() { select_run<T>(match, binding); });
 }
@@ -77,7 +82,9 @@ void bind_set(const Match& match, Binding& binding) {
     const BoolOp op = bool_op(match.get(".BoolOp"));
     if (op != BoolOp::none && !check_predicate(match, 3, binding)) return;
     const bool one = match.get(".dtype") == ".f32";
-    binding.aux = CompareAux{.op = op, .result_bytes = 4, .true_bits = one ? 0x3f800000u : 0xffffffffu}.pack();
+    binding.aux =
+        CompareAux{.op = op, .result_bytes = 4, .true_bits = one ? 0x3f800000u : 0xffffffffu}
+            .pack();
     bind_compared(match, ".stype", 1, binding);
 }
 
@@ -88,7 +95,8 @@ void run_selp(Warp& w, const Inst& in) {
     const T* b = w.in<T>(in[2][0], scratch[1]);
     const LaneMask p = w.predicate(in[3][0]);
     T* d = w.out<T>(in[0][0], d_scratch);
-    for (int lane = 0; lane < kLanes; ++lane) d[lane] = (p & (LaneMask{1} << lane)) ? a[lane] : b[lane];
+    for (int lane = 0; lane < kLanes; ++lane)
+        d[lane] = (p & (LaneMask{1} << lane)) ? a[lane] : b[lane];
     w.commit<T>(in[0][0], d, d_scratch);
 }
 void bind_selp(const Match& match, Binding& binding) {
@@ -96,31 +104,43 @@ void bind_selp(const Match& match, Binding& binding) {
     for (int position = 0; position < 3; ++position)
         if (!check_value(match, position, bytes, binding)) return;
     if (!check_predicate(match, 3, binding)) return;
-    binding.run = bytes == 2 ? run_selp<uint16_t> : bytes == 4 ? run_selp<uint32_t> : run_selp<uint64_t>;
+    binding.run = bytes == 2   ? run_selp<uint16_t>
+                  : bytes == 4 ? run_selp<uint32_t>
+                               : run_selp<uint64_t>;
 }
 
 struct SlctInteger {
     template <class T>
-    static T apply(T a, T b, int32_t c) { return c >= 0 ? a : b; }
+    static T apply(T a, T b, int32_t c) {
+        return c >= 0 ? a : b;
+    }
 };
 template <bool Ftz>
 struct SlctFloat {
     template <class T>
-    static T apply(T a, T b, float c) { return (Ftz ? numerics::flush(c) : c) >= 0.0f ? a : b; }
+    static T apply(T a, T b, float c) {
+        return (Ftz ? numerics::flush(c) : c) >= 0.0f ? a : b;
+    }
 };
 template <class Op, class C>
 void bind_slct(const Match& match, Binding& binding) {
     switch (machine::type_bytes(match.type(".dtype"))) {
-        case 2: return bind_lanes<Op, uint16_t, uint16_t, uint16_t, C>(match, binding);
-        case 4: return bind_lanes<Op, uint32_t, uint32_t, uint32_t, C>(match, binding);
-        default: return bind_lanes<Op, uint64_t, uint64_t, uint64_t, C>(match, binding);
+        case 2:
+            return bind_lanes<Op, uint16_t, uint16_t, uint16_t, C>(match, binding);
+        case 4:
+            return bind_lanes<Op, uint32_t, uint32_t, uint32_t, C>(match, binding);
+        default:
+            return bind_lanes<Op, uint64_t, uint64_t, uint64_t, C>(match, binding);
     }
 }
 void bind_slct_float(const Match& match, Binding& binding) {
-    if (match.has(".ftz")) bind_slct<SlctFloat<true>, float>(match, binding);
-    else bind_slct<SlctFloat<false>, float>(match, binding);
+    if (match.has(".ftz"))
+        bind_slct<SlctFloat<true>, float>(match, binding);
+    else
+        bind_slct<SlctFloat<false>, float>(match, binding);
 }
 
+// clang-format off
 #define WW_COMPARE ".CmpOp = .eq .ne .lt .le .gt .ge .lo .ls .hi .hs .equ .neu .ltu .leu .gtu .geu .num .nan"
 #define WW_ANY(set) set " = .b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64 .f32 .f64"
 #define WW_BOOL "; .BoolOp = .and .or .xor"
@@ -135,6 +155,7 @@ constexpr Row kRows[] = {
     {"slct.dtype.s32 d, a, b, c", WW_ANY(".dtype"), {10}, WW_ANCHOR("slct"), bind_slct<SlctInteger, int32_t>},
     {"slct{.ftz}.dtype.f32 d, a, b, c", WW_ANY(".dtype"), {10}, WW_ANCHOR("slct"), bind_slct_float},
 };
+// clang-format on
 
 }  // namespace
 

@@ -19,7 +19,8 @@ void with_integer(Type type, F&& f) {
 // A finite value cut to an f32 that is odd where it is inexact.
 float f64_to_odd_f32(double x) {
     const float cut = numerics::round_to_f32<Rounding::rz>(x);
-    return numerics::float_of(numerics::bits_of(cut) | (cut == cut && static_cast<double>(cut) != x));
+    return numerics::float_of(numerics::bits_of(cut) |
+                              (cut == cut && static_cast<double>(cut) != x));
 }
 
 template <Rounding R>
@@ -31,7 +32,8 @@ void round_row(const double* values, bool ftz, bool sat, float* out) {
     }
 }
 
-void write_halves(Warp& w, const machine::Operand& operand, const ConvertAux& aux, const double* values) {
+void write_halves(Warp& w, const machine::Operand& operand, const ConvertAux& aux,
+                  const double* values) {
     const bool bf16 = aux.to == Type::bf16;
     alignas(64) uint16_t codes[kLanes];
     if (aux.rounding == Rounding::rn) {
@@ -41,7 +43,8 @@ void write_halves(Warp& w, const machine::Operand& operand, const ConvertAux& au
     } else {
         const numerics::Format format = bf16 ? numerics::Format::bf16 : numerics::Format::f16;
         for (int lane = 0; lane < kLanes; ++lane)
-            codes[lane] = static_cast<uint16_t>(numerics::encode(format, values[lane], {.rounding = aux.rounding}));
+            codes[lane] = static_cast<uint16_t>(
+                numerics::encode(format, values[lane], {.rounding = aux.rounding}));
     }
     if (aux.sat) {
         alignas(64) float widened[kLanes];
@@ -89,7 +92,8 @@ void write_integers(Warp& w, const machine::Operand& operand, Type type, const i
         write_row(w, operand, narrowed);
     });
 }
-void read_floats(const Warp& w, const machine::Operand& operand, Type type, bool ftz, double* values) {
+void read_floats(const Warp& w, const machine::Operand& operand, Type type, bool ftz,
+                 double* values) {
     alignas(64) float row[kLanes];
     if (type == Type::f64) {
         alignas(64) double scratch[kLanes];
@@ -99,25 +103,36 @@ void read_floats(const Warp& w, const machine::Operand& operand, Type type, bool
     if (type == Type::f32) {
         alignas(64) float scratch[kLanes];
         const float* x = w.in<float>(operand, scratch);
-        for (int lane = 0; lane < kLanes; ++lane) row[lane] = ftz ? numerics::flush(x[lane]) : x[lane];
+        for (int lane = 0; lane < kLanes; ++lane)
+            row[lane] = ftz ? numerics::flush(x[lane]) : x[lane];
     } else {
         read_half(w, operand, {.bf16 = type == Type::bf16}, row);
     }
     for (int lane = 0; lane < kLanes; ++lane) values[lane] = row[lane];
 }
-void write_floats(Warp& w, const machine::Operand& operand, const ConvertAux& aux, const double* values) {
+void write_floats(Warp& w, const machine::Operand& operand, const ConvertAux& aux,
+                  const double* values) {
     if (aux.to == Type::f64) {
         alignas(64) double row[kLanes];
-        for (int lane = 0; lane < kLanes; ++lane) row[lane] = aux.sat ? numerics::saturate(values[lane]) : values[lane];
+        for (int lane = 0; lane < kLanes; ++lane)
+            row[lane] = aux.sat ? numerics::saturate(values[lane]) : values[lane];
         return write_row(w, operand, row);
     }
     if (aux.to != Type::f32) return write_halves(w, operand, aux, values);
     alignas(64) float row[kLanes];
     switch (aux.rounding) {
-        case Rounding::rz: round_row<Rounding::rz>(values, aux.ftz, aux.sat, row); break;
-        case Rounding::rm: round_row<Rounding::rm>(values, aux.ftz, aux.sat, row); break;
-        case Rounding::rp: round_row<Rounding::rp>(values, aux.ftz, aux.sat, row); break;
-        default: round_row<Rounding::rn>(values, aux.ftz, aux.sat, row); break;
+        case Rounding::rz:
+            round_row<Rounding::rz>(values, aux.ftz, aux.sat, row);
+            break;
+        case Rounding::rm:
+            round_row<Rounding::rm>(values, aux.ftz, aux.sat, row);
+            break;
+        case Rounding::rp:
+            round_row<Rounding::rp>(values, aux.ftz, aux.sat, row);
+            break;
+        default:
+            round_row<Rounding::rn>(values, aux.ftz, aux.sat, row);
+            break;
     }
     write_row(w, operand, row);
 }
@@ -126,7 +141,8 @@ double integer_to_f64(int64_t x, bool is_unsigned, Rounding rounding) {
     const bool negative = !is_unsigned && x < 0;
     const uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
     const int surplus = 11 - std::countl_zero(magnitude);  // bits beyond the 53 that fit
-    if (surplus <= 0) return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+    if (surplus <= 0)
+        return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
     const uint64_t kept = magnitude >> surplus, rest = magnitude & ((uint64_t{1} << surplus) - 1);
     const uint64_t half = uint64_t{1} << (surplus - 1);
     bool up = false;
@@ -139,24 +155,34 @@ double integer_to_f64(int64_t x, bool is_unsigned, Rounding rounding) {
 double integer_to_odd(int64_t x, bool is_unsigned) {
     const double cut = integer_to_f64(x, is_unsigned, Rounding::rz);
     // 2^64 and -2^63 are not reached by cutting, so the way back is defined.
-    const bool exact = is_unsigned ? static_cast<uint64_t>(cut) == static_cast<uint64_t>(x) : static_cast<int64_t>(cut) == x;
+    const bool exact = is_unsigned ? static_cast<uint64_t>(cut) == static_cast<uint64_t>(x)
+                                   : static_cast<int64_t>(cut) == x;
     return numerics::double_of(numerics::bits_of(cut) | (exact ? 0 : 1));
 }
 int64_t float_to_integer(double integral, Type to, bool nan_is_zero) {
     const int bits = 8 * machine::type_bytes(to);
     const bool has_sign = is_signed_integer(to);
-    if (integral != integral) return nan_is_zero ? 0 : static_cast<int64_t>(~uint64_t{0} << (bits - 1));
-    const double limit = std::ldexp(1.0, has_sign ? bits - 1 : bits);  // first value that is too large
-    if (integral >= limit) return static_cast<int64_t>(~uint64_t{0} >> (has_sign ? 65 - bits : 64 - bits));
-    if (has_sign) return integral <= -limit ? static_cast<int64_t>(~uint64_t{0} << (bits - 1)) : static_cast<int64_t>(integral);
+    if (integral != integral)
+        return nan_is_zero ? 0 : static_cast<int64_t>(~uint64_t{0} << (bits - 1));
+    const double limit =
+        std::ldexp(1.0, has_sign ? bits - 1 : bits);  // first value that is too large
+    if (integral >= limit)
+        return static_cast<int64_t>(~uint64_t{0} >> (has_sign ? 65 - bits : 64 - bits));
+    if (has_sign)
+        return integral <= -limit ? static_cast<int64_t>(~uint64_t{0} << (bits - 1))
+                                  : static_cast<int64_t>(integral);
     return integral <= 0.0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(integral));
 }
 double round_to_integral(double x, Rounding rounding) {
     switch (rounding) {
-        case Rounding::rz: return std::trunc(x);
-        case Rounding::rm: return std::floor(x);
-        case Rounding::rp: return std::ceil(x);
-        default: return std::rint(x);
+        case Rounding::rz:
+            return std::trunc(x);
+        case Rounding::rm:
+            return std::floor(x);
+        case Rounding::rp:
+            return std::ceil(x);
+        default:
+            return std::rint(x);
     }
 }
 

@@ -13,7 +13,8 @@ enum class Operation : uint8_t { add, sub, mad_lo, mad_hi };
 template <class T>
 T high_half(T a, T b) {
     using U = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<U>(static_cast<Twice<T>>(a) * static_cast<Twice<T>>(b) >> (8 * sizeof(T))));
+    return static_cast<T>(
+        static_cast<U>(static_cast<Twice<T>>(a) * static_cast<Twice<T>>(b) >> (8 * sizeof(T))));
 }
 
 // Subtraction sets the borrow as "carry": CC.CF is 1 when a borrow happened.
@@ -27,7 +28,8 @@ T step(T a, T b, T c, bool carry_in, bool& carry_out) {
         return static_cast<T>(result);
     } else {
         U left = static_cast<U>(a);
-        if constexpr (Op == Operation::mad_lo) left = static_cast<U>(static_cast<U>(a) * static_cast<U>(b));
+        if constexpr (Op == Operation::mad_lo)
+            left = static_cast<U>(static_cast<U>(a) * static_cast<U>(b));
         if constexpr (Op == Operation::mad_hi) left = static_cast<U>(high_half<T>(a, b));
         const W result = W{left} + static_cast<U>(Op == Operation::add ? b : c) + carry_in;
         carry_out = (result >> (8 * sizeof(T))) != 0;
@@ -62,10 +64,12 @@ void bind_carry(const Match& match, Binding& binding) {
     const int bytes = machine::type_bytes(match.type());
     for (int position = 0; position < kOperands; ++position)
         if (!check_value(match, position, bytes, binding)) return;
-    with_type<uint32_t, int32_t, uint64_t, int64_t>(match.type(), [&]<class T>() { binding.run = run_carry<Op, T>; });
+    with_type<uint32_t, int32_t, uint64_t, int64_t>(
+        match.type(), [&]<class T>() { binding.run = run_carry<Op, T>; });
     binding.aux = (Reads ? kReadsCarry : 0) | (match.has(".cc") ? kWritesCarry : 0);
 }
 
+// clang-format off
 #define WW_TYPES ".type = .u32 .s32 .u64 .s64"
 #define WW_ANCHOR(name) "extended-precision-arithmetic-instructions-" name
 constexpr Row kRows[] = {
@@ -78,6 +82,7 @@ constexpr Row kRows[] = {
     {"madc.lo{.cc}.type d, a, b, c", WW_TYPES, {30, 20}, WW_ANCHOR("madc"), bind_carry<Operation::mad_lo, true>},
     {"madc.hi{.cc}.type d, a, b, c", WW_TYPES, {30, 20}, WW_ANCHOR("madc"), bind_carry<Operation::mad_hi, true>},
 };
+// clang-format on
 
 }  // namespace
 

@@ -11,28 +11,40 @@ namespace {
 
 struct Add {
     template <Rounding R, class T>
-    static T apply(T a, T b) { return numerics::add<R>(a, b); }
+    static T apply(T a, T b) {
+        return numerics::add<R>(a, b);
+    }
 };
 struct Sub {
     template <Rounding R, class T>
-    static T apply(T a, T b) { return numerics::sub<R>(a, b); }
+    static T apply(T a, T b) {
+        return numerics::sub<R>(a, b);
+    }
 };
 struct Mul {
     template <Rounding R, class T>
-    static T apply(T a, T b) { return numerics::mul<R>(a, b); }
+    static T apply(T a, T b) {
+        return numerics::mul<R>(a, b);
+    }
 };
 struct Fma {
     template <Rounding R, class T>
-    static T apply(T a, T b, T c) { return numerics::fma<R>(a, b, c); }
+    static T apply(T a, T b, T c) {
+        return numerics::fma<R>(a, b, c);
+    }
 };
 struct Div {
     template <Rounding R, class T>
-    static T apply(T a, T b) { return numerics::div<R>(a, b); }
+    static T apply(T a, T b) {
+        return numerics::div<R>(a, b);
+    }
 };
 
 template <bool Ftz>
 struct DivApprox {
-    static float apply(float a, float b) { return Ftz ? numerics::div_approx_ftz(a, b) : numerics::div_approx(a, b); }
+    static float apply(float a, float b) {
+        return Ftz ? numerics::div_approx_ftz(a, b) : numerics::div_approx(a, b);
+    }
 };
 // What ptxas makes of .full: both operands scaled so that the divisor's reciprocal is normal.
 template <bool Ftz>
@@ -52,7 +64,8 @@ struct DivFull {
 };
 template <template <bool> class Op>
 void bind_divide(const Match& match, Binding& binding) {
-    with_flag(match.has(".ftz"), [&]<bool Ftz>() { bind_lanes<Op<Ftz>, float, float, float>(match, binding); });
+    with_flag(match.has(".ftz"),
+              [&]<bool Ftz>() { bind_lanes<Op<Ftz>, float, float, float>(match, binding); });
 }
 
 // Additions on the chip, so an f32 NaN comes out canonical.
@@ -67,7 +80,9 @@ struct Abs {
 // The sign of a, the rest of b.
 struct Copysign {
     template <class U>
-    static U apply(U a, U b) { return (a & Bits<U>::kSign) | (b & ~Bits<U>::kSign); }
+    static U apply(U a, U b) {
+        return (a & Bits<U>::kSign) | (b & ~Bits<U>::kSign);
+    }
 };
 
 enum class Property : uint8_t { finite, infinite, number, notanumber, normal, subnormal };
@@ -75,12 +90,18 @@ template <class U>
 bool has_property(Property property, U bits) {
     const U magnitude = bits & ~Bits<U>::kSign, exponent = bits & Bits<U>::kExponent;
     switch (property) {
-        case Property::finite: return exponent != Bits<U>::kExponent;
-        case Property::infinite: return magnitude == Bits<U>::kExponent;
-        case Property::number: return magnitude <= Bits<U>::kExponent;
-        case Property::notanumber: return magnitude > Bits<U>::kExponent;
-        case Property::normal: return (exponent != 0 && exponent != Bits<U>::kExponent) || magnitude == 0;
-        default: return exponent == 0 && magnitude != 0;
+        case Property::finite:
+            return exponent != Bits<U>::kExponent;
+        case Property::infinite:
+            return magnitude == Bits<U>::kExponent;
+        case Property::number:
+            return magnitude <= Bits<U>::kExponent;
+        case Property::notanumber:
+            return magnitude > Bits<U>::kExponent;
+        case Property::normal:
+            return (exponent != 0 && exponent != Bits<U>::kExponent) || magnitude == 0;
+        default:
+            return exponent == 0 && magnitude != 0;
     }
 }
 template <class U>
@@ -88,12 +109,14 @@ void run_testp(Warp& w, const Inst& in) {
     alignas(64) U scratch[kLanes];
     const U* a = w.in<U>(in[1][0], scratch);
     const auto property = static_cast<Property>(in.aux);
-    w.set_predicate(in[0][0], lanes_where([&](int lane) { return has_property<U>(property, a[lane]); }));
+    w.set_predicate(in[0][0],
+                    lanes_where([&](int lane) { return has_property<U>(property, a[lane]); }));
 }
 void bind_testp(const Match& match, Binding& binding) {
     const int bytes = machine::type_bytes(match.type());
     if (!check_predicate(match, 0, binding) || !check_value(match, 1, bytes, binding)) return;
-    constexpr std::string_view kNames[] = {".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal"};
+    constexpr std::string_view kNames[] = {".finite",     ".infinite", ".number",
+                                           ".notanumber", ".normal",   ".subnormal"};
     while (kNames[binding.aux] != match.get(".op")) ++binding.aux;
     binding.run = bytes == 4 ? run_testp<uint32_t> : run_testp<uint64_t>;
 }
@@ -110,16 +133,21 @@ template <bool Max>
 void bind_min_max(const Match& match, Binding& binding) {
     if (!check_xorsign(match, binding)) return;
     with_flag(match.has(".NaN"), [&]<bool Nan>() {
-        with_flag(match.has(".xorsign"), [&]<bool Xorsign>() { bind_f32_ftz<MinMax<Max, Nan, Xorsign>, 2>(match, binding); });
+        with_flag(match.has(".xorsign"), [&]<bool Xorsign>() {
+            bind_f32_ftz<MinMax<Max, Nan, Xorsign>, 2>(match, binding);
+        });
     });
 }
 template <bool Max>
 void bind_min_max3(const Match& match, Binding& binding) {
     with_flag(match.has(".NaN"), [&]<bool Nan>() {
-        with_flag(match.has(".abs"), [&]<bool Magnitude>() { bind_f32_ftz<MinMax3<Max, Nan, Magnitude>, 3>(match, binding); });
+        with_flag(match.has(".abs"), [&]<bool Magnitude>() {
+            bind_f32_ftz<MinMax3<Max, Nan, Magnitude>, 3>(match, binding);
+        });
     });
 }
 
+// clang-format off
 #define WW_RND ".rnd = .rn .rz .rm .rp"
 #define WW_ANCHOR(name) "floating-point-instructions-" name
 constexpr Row kRows[] = {
@@ -158,6 +186,7 @@ constexpr Row kRows[] = {
     {"max{.ftz}{.NaN}{.abs}.f32 d, a, b, c", "", {88, 100}, WW_ANCHOR("max"), bind_min_max3<true>},
     {"max.f64 d, a, b", "", {10, 13}, WW_ANCHOR("max"), bind_lanes<MinMax<true, false, false>, double, double, double>},
 };
+// clang-format on
 
 }  // namespace
 

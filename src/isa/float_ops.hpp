@@ -27,23 +27,31 @@ struct Modified {
   private:
     template <class T>
     static T input(T x) {
-        if constexpr (Ftz) return numerics::flush(x);
-        else return x;
+        if constexpr (Ftz)
+            return numerics::flush(x);
+        else
+            return x;
     }
 };
 
 // Calls f.template operator()<R>(); no rounding modifier means .rn.
 template <class F>
 void with_rounding(std::string_view rounding, F&& f) {
-    if (rounding == ".rz") f.template operator()<Rounding::rz>();
-    else if (rounding == ".rm") f.template operator()<Rounding::rm>();
-    else if (rounding == ".rp") f.template operator()<Rounding::rp>();
-    else f.template operator()<Rounding::rn>();
+    if (rounding == ".rz")
+        f.template operator()<Rounding::rz>();
+    else if (rounding == ".rm")
+        f.template operator()<Rounding::rm>();
+    else if (rounding == ".rp")
+        f.template operator()<Rounding::rp>();
+    else
+        f.template operator()<Rounding::rn>();
 }
 template <class F>
 void with_flag(bool flag, F&& f) {
-    if (flag) f.template operator()<true>();
-    else f.template operator()<false>();
+    if (flag)
+        f.template operator()<true>();
+    else
+        f.template operator()<false>();
 }
 
 // {.rnd}{.ftz}{.sat} on f32.
@@ -52,7 +60,8 @@ void bind_f32(const Match& match, Binding& binding) {
     with_rounding(match.get(".rnd"), [&]<Rounding R>() {
         with_flag(match.has(".ftz"), [&]<bool Ftz>() {
             with_flag(match.has(".sat"), [&]<bool Sat>() {
-                bind_same_impl<Modified<Op, R, Ftz, Sat>, float>(match, binding, std::make_index_sequence<Sources>{});
+                bind_same_impl<Modified<Op, R, Ftz, Sat>, float>(
+                    match, binding, std::make_index_sequence<Sources>{});
             });
         });
     });
@@ -76,7 +85,8 @@ struct KeepsNan {
         uint64_t nan = 0xfff8000000000000u;
         const double sources[] = {x...};
         for (size_t i = sizeof...(T); i-- > 0;)
-            nan = sources[i] != sources[i] ? numerics::bits_of(sources[i]) | 0x0008000000000000u : nan;
+            nan = sources[i] != sources[i] ? numerics::bits_of(sources[i]) | 0x0008000000000000u
+                                           : nan;
         return result != result ? numerics::double_of(nan) : result;
     }
 };
@@ -84,29 +94,34 @@ struct KeepsNan {
 template <class Op, int Sources>
 void bind_f64(const Match& match, Binding& binding) {
     with_rounding(match.get(".rnd"), [&]<Rounding R>() {
-        bind_same_impl<Modified<KeepsNan<Op>, R, false, false>, double>(match, binding, std::make_index_sequence<Sources>{});
+        bind_same_impl<Modified<KeepsNan<Op>, R, false, false>, double>(
+            match, binding, std::make_index_sequence<Sources>{});
     });
 }
 // {.ftz} on f32, for operations without rounding: Op has apply(float...).
 template <class Op>
 struct Unrounded {
     template <Rounding, class... T>
-    static auto apply(T... x) { return Op::apply(x...); }
+    static auto apply(T... x) {
+        return Op::apply(x...);
+    }
 };
 template <class Op, int Sources>
 void bind_f32_ftz(const Match& match, Binding& binding) {
     with_flag(match.has(".ftz"), [&]<bool Ftz>() {
-        bind_same_impl<Modified<Unrounded<Op>, Rounding::rn, Ftz, false>, float>(match, binding, std::make_index_sequence<Sources>{});
+        bind_same_impl<Modified<Unrounded<Op>, Rounding::rn, Ftz, false>, float>(
+            match, binding, std::make_index_sequence<Sources>{});
     });
 }
 
-// The smaller or larger of a and b, where -0 < +0. A NaN loses, or wins when Nan is set. On the bits,
-// because integer selects vectorise.
+// The smaller or larger of a and b, where -0 < +0. A NaN loses, or wins when Nan is set. On the
+// bits, because integer selects vectorise.
 template <bool Max, bool Nan, class T>
 inline T min_max(T a, T b, T nan) {
     using I = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
     constexpr I kMagnitude = std::numeric_limits<I>::max();
-    constexpr I kInfinity = sizeof(T) == 4 ? static_cast<I>(0x7f800000) : static_cast<I>(0x7ff0000000000000);
+    constexpr I kInfinity =
+        sizeof(T) == 4 ? static_cast<I>(0x7f800000) : static_cast<I>(0x7ff0000000000000);
     const I x = std::bit_cast<I>(a), y = std::bit_cast<I>(b);
     // Two's complement order of the values: negative ones have their magnitude inverted.
     constexpr int kTop = 8 * sizeof(T) - 1;
@@ -116,7 +131,8 @@ inline T min_max(T a, T b, T nan) {
     const I x_nan = mask((x & kMagnitude) > kInfinity), y_nan = mask((y & kMagnitude) > kInfinity);
     const I first = mask(Max ? x_order > y_order : x_order < y_order);
     // Branches here would keep the loop from being vectorised.
-    if constexpr (Nan) return std::bit_cast<T>(blend(x_nan | y_nan, std::bit_cast<I>(nan), blend(first, x, y)));
+    if constexpr (Nan)
+        return std::bit_cast<T>(blend(x_nan | y_nan, std::bit_cast<I>(nan), blend(first, x, y)));
     const I known = blend((first & ~x_nan) | y_nan, x, y);
     return std::bit_cast<T>(blend(x_nan & y_nan, std::bit_cast<I>(nan), known));
 }
@@ -133,7 +149,9 @@ struct Bits<uint64_t> {
 };
 // The result of two NaNs: canonical in f32, the second one made quiet in f64.
 inline float both_nan(float) { return numerics::float_of(numerics::kNanF32); }
-inline double both_nan(double b) { return numerics::double_of(numerics::bits_of(b) | 0x0008000000000000u); }
+inline double both_nan(double b) {
+    return numerics::double_of(numerics::bits_of(b) | 0x0008000000000000u);
+}
 
 template <bool Max, bool Nan, bool Xorsign>
 struct MinMax {

@@ -9,11 +9,15 @@ namespace {
 
 struct Rcp {
     template <Rounding R, class T>
-    static T apply(T a) { return numerics::rcp<R>(a); }
+    static T apply(T a) {
+        return numerics::rcp<R>(a);
+    }
 };
 struct Sqrt {
     template <Rounding R, class T>
-    static T apply(T a) { return numerics::sqrt<R>(a); }
+    static T apply(T a) {
+        return numerics::sqrt<R>(a);
+    }
 };
 
 // A function of numerics/math.hpp as an operation; it flushes where its name says so.
@@ -23,14 +27,17 @@ struct Call {
 };
 template <float (*Plain)(float), float (*Ftz)(float)>
 void bind_approx(const Match& match, Binding& binding) {
-    if (match.has(".ftz")) bind_lanes<Call<Ftz>, float, float>(match, binding);
-    else bind_lanes<Call<Plain>, float, float>(match, binding);
+    if (match.has(".ftz"))
+        bind_lanes<Call<Ftz>, float, float>(match, binding);
+    else
+        bind_lanes<Call<Plain>, float, float>(match, binding);
 }
 template <double (*Function)(double)>
 struct Call64 {
     static double apply(double a) { return Function(a); }
 };
 
+// clang-format off
 #define WW_RND ".rnd = .rn .rz .rm .rp"
 #define WW_ANCHOR(name) "floating-point-instructions-" name
 constexpr Row kRows[] = {
@@ -51,6 +58,7 @@ constexpr Row kRows[] = {
     {"ex2.approx{.ftz}.f32 d, a", "", {14}, WW_ANCHOR("ex2"), bind_approx<numerics::ex2_approx, numerics::ex2_approx_ftz>},
     {"tanh.approx.f32 d, a", "", {70, 75}, WW_ANCHOR("tanh"), bind_lanes<Call<numerics::tanh_approx>, float, float>},
 };
+// clang-format on
 
 }  // namespace
 

@@ -25,7 +25,8 @@ struct MulBf16 {
     static float apply(float a, float b) {
         const double exact = static_cast<double>(a) * static_cast<double>(b);
         const float cut = numerics::round_to_f32<Rounding::rz>(exact);
-        return numerics::float_of(numerics::bits_of(cut) | (cut == cut && static_cast<double>(cut) != exact));
+        return numerics::float_of(numerics::bits_of(cut) |
+                                  (cut == cut && static_cast<double>(cut) != exact));
     }
 };
 // The product of two f16 is exact in f32; the sum is rounded to odd there, by its exact error.
@@ -79,7 +80,8 @@ template <bool Max>
 void bind_min_max(const Match& match, Binding& binding) {
     if (!check_xorsign(match, binding) || !check_halves(match, 3, binding)) return;
     with_flag(match.has(".NaN"), [&]<bool Nan>() {
-        with_flag(match.has(".xorsign"), [&]<bool Xorsign>() { binding.run = run_half<MinMax<Max, Nan, Xorsign>, 2>; });
+        with_flag(match.has(".xorsign"),
+                  [&]<bool Xorsign>() { binding.run = run_half<MinMax<Max, Nan, Xorsign>, 2>; });
     });
 }
 
@@ -98,6 +100,7 @@ void bind_table(const Match& match, Binding& binding) {
     if (check_halves(match, 2, binding)) binding.run = run_table<Table>;
 }
 
+// clang-format off
 #define WW_RND ".rnd = .rn"
 #define WW_F16 ".type = .f16 .f16x2"
 #define WW_BF16 ".type = .bf16 .bf16x2"
@@ -126,6 +129,7 @@ constexpr Row kRows[] = {
     {"ex2.approx.type d, a", WW_F16, {70, 75}, WW_ANCHOR("ex2"), bind_table<ex2_f16>},
     {"ex2.approx.ftz.type d, a", WW_BF16, {78, 90}, WW_ANCHOR("ex2"), bind_table<ex2_ftz_bf16>},
 };
+// clang-format on
 
 }  // namespace
 

@@ -57,7 +57,8 @@ void run_set_packed(Warp& w, const Inst& in) {
     alignas(64) uint32_t scratch[kLanes];
     uint32_t* d = w.out<uint32_t>(in[0][0], scratch);
     for (int lane = 0; lane < kLanes; ++lane)
-        d[lane] = ((low >> lane & 1) ? aux.true_bits : 0) | ((high >> lane & 1) ? aux.true_bits << 16 : 0);
+        d[lane] = ((low >> lane & 1) ? aux.true_bits : 0) |
+                  ((high >> lane & 1) ? aux.true_bits << 16 : 0);
     w.commit<uint32_t>(in[0][0], d, scratch);
 }
 
@@ -74,10 +75,14 @@ void bind_setp(const Match& match, Binding& binding) {
     if (!check_predicates(match, {0}, binding)) return;
     if (half.packed && !check_predicate(match, 1, binding)) return;
     const int first = half.packed ? 2 : 1;
-    if (!check_value(match, first, half.bytes(), binding) || !check_value(match, first + 1, half.bytes(), binding)) return;
+    if (!check_value(match, first, half.bytes(), binding) ||
+        !check_value(match, first + 1, half.bytes(), binding))
+        return;
     if (op != BoolOp::none && !check_predicate(match, first + 2, binding)) return;
     binding.aux = CompareAux{.op = op, .half = half.pack()}.pack();
-    with_compare<true>(match.get(".CmpOp"), [&]<Compare C>() { binding.run = half.packed ? run_setp_packed<C> : run_setp<C>; });
+    with_compare<true>(match.get(".CmpOp"), [&]<Compare C>() {
+        binding.run = half.packed ? run_setp_packed<C> : run_setp<C>;
+    });
 }
 void bind_set(const Match& match, Binding& binding) {
     const HalfAux half = half_aux(match.get(".stype"), match);
@@ -85,21 +90,31 @@ void bind_set(const Match& match, Binding& binding) {
     const bool narrow = machine::type_bytes(machine::parse_type(dtype)) == 2;
     const BoolOp op = bool_op(match.get(".BoolOp"));
     if (!check_value(match, 0, narrow ? 2 : 4, binding)) return;
-    if (!check_value(match, 1, half.bytes(), binding) || !check_value(match, 2, half.bytes(), binding)) return;
+    if (!check_value(match, 1, half.bytes(), binding) ||
+        !check_value(match, 2, half.bytes(), binding))
+        return;
     if (op != BoolOp::none && !check_predicate(match, 3, binding)) return;
     const uint32_t bits = half.packed ? true_bits(dtype) & 0xffff : true_bits(dtype);
-    binding.aux = CompareAux{.op = op, .result_bytes = static_cast<uint8_t>(narrow ? 2 : 4), .true_bits = bits, .half = half.pack()}.pack();
-    with_compare<true>(match.get(".CmpOp"), [&]<Compare C>() { binding.run = half.packed ? run_set_packed<C> : run_set<C>; });
+    binding.aux = CompareAux{.op = op,
+                             .result_bytes = static_cast<uint8_t>(narrow ? 2 : 4),
+                             .true_bits = bits,
+                             .half = half.pack()}
+                      .pack();
+    with_compare<true>(match.get(".CmpOp"), [&]<Compare C>() {
+        binding.run = half.packed ? run_set_packed<C> : run_set<C>;
+    });
 }
 // Sources of another type, a half as the result.
 void bind_set_half(const Match& match, Binding& binding) {
     const BoolOp op = bool_op(match.get(".BoolOp"));
     if (!check_value(match, 0, 2, binding)) return;
     if (op != BoolOp::none && !check_predicate(match, 3, binding)) return;
-    binding.aux = CompareAux{.op = op, .result_bytes = 2, .true_bits = true_bits(match.get(".dtype"))}.pack();
+    binding.aux =
+        CompareAux{.op = op, .result_bytes = 2, .true_bits = true_bits(match.get(".dtype"))}.pack();
     bind_compared(match, ".stype", 1, binding);
 }
 
+// clang-format off
 #define WW_ANY_COMPARE ".CmpOp = .eq .ne .lt .le .gt .ge .lo .ls .hi .hs .equ .neu .ltu .leu .gtu .geu .num .nan; .BoolOp = .and .or .xor"
 #define WW_COMPARE ".CmpOp = .eq .ne .lt .le .gt .ge .equ .neu .ltu .leu .gtu .geu .num .nan; .BoolOp = .and .or .xor"
 #define WW_STYPES "; .stype = .b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64 .f32 .f64"
@@ -126,6 +141,7 @@ constexpr Row kRows[] = {
     {"setp.CmpOp.type p|q, a, b", WW_COMPARE "; .type = .bf16x2", {78, 90}, WW_ANCHOR("setp"), bind_setp},
     {"setp.CmpOp.BoolOp.type p|q, a, b, {!}c", WW_COMPARE "; .type = .bf16x2", {78, 90}, WW_ANCHOR("setp"), bind_setp},
 };
+// clang-format on
 
 }  // namespace
 

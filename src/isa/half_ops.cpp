@@ -32,7 +32,9 @@ void widen(bool bf16, const uint16_t* codes, float* values, int count) {
         return;
     }
     for (int i = 0; i < count; i += 8)
-        _mm256_storeu_ps(values + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + i))));
+        _mm256_storeu_ps(
+            values + i,
+            _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + i))));
 }
 
 void narrow(bool bf16, const float* values, uint16_t* codes, int count) {
@@ -43,7 +45,8 @@ void narrow(bool bf16, const float* values, uint16_t* codes, int count) {
     for (int i = 0; i < count; i += 8)
         _mm_storeu_si128(reinterpret_cast<__m128i*>(codes + i),
                          _mm256_cvtps_ph(_mm256_loadu_ps(values + i), _MM_FROUND_TO_NEAREST_INT));
-    for (int i = 0; i < count; ++i) codes[i] = (codes[i] & 0x7fff) > 0x7c00 ? numerics::kNanF16 : codes[i];
+    for (int i = 0; i < count; ++i)
+        codes[i] = (codes[i] & 0x7fff) > 0x7c00 ? numerics::kNanF16 : codes[i];
 }
 
 void read_half_codes(const Warp& w, const machine::Operand& operand, bool packed, uint16_t* codes) {
@@ -56,15 +59,18 @@ void read_half_codes(const Warp& w, const machine::Operand& operand, bool packed
     }
 }
 
-void write_half_codes(Warp& w, const machine::Operand& operand, bool packed, const uint16_t* codes) {
+void write_half_codes(Warp& w, const machine::Operand& operand, bool packed,
+                      const uint16_t* codes) {
     const auto write = [&]<class T>() {
         alignas(64) T scratch[kLanes];
         T* d = w.out<T>(operand, scratch);
         std::memcpy(d, codes, sizeof scratch);
         w.commit<T>(operand, d, scratch);
     };
-    if (packed) write.operator()<uint32_t>();
-    else write.operator()<uint16_t>();
+    if (packed)
+        write.operator()<uint32_t>();
+    else
+        write.operator()<uint16_t>();
 }
 
 void read_half(const Warp& w, const machine::Operand& operand, HalfAux aux, float* values) {
@@ -79,7 +85,8 @@ void write_half(Warp& w, const machine::Operand& operand, HalfAux aux, const flo
     alignas(64) uint16_t codes[kMaxHalves];
     const int count = aux.count();
     if (aux.sat || aux.relu) {
-        for (int i = 0; i < count; ++i) modified[i] = aux.sat ? numerics::saturate(values[i]) : numerics::relu(values[i]);
+        for (int i = 0; i < count; ++i)
+            modified[i] = aux.sat ? numerics::saturate(values[i]) : numerics::relu(values[i]);
         values = modified;
     }
     narrow(aux.bf16, values, codes, count);

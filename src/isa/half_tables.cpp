@@ -15,7 +15,8 @@ using numerics::Rounding;
 template <class F>
 const HalfTable* make_table(F&& value_of) {
     auto table = std::make_unique<HalfTable>();
-    for (uint32_t code = 0; code < table->size(); ++code) (*table)[code] = value_of(static_cast<uint16_t>(code));
+    for (uint32_t code = 0; code < table->size(); ++code)
+        (*table)[code] = value_of(static_cast<uint16_t>(code));
     return table.release();
 }
 
@@ -33,8 +34,8 @@ bool is_subnormal_bf16(uint16_t code) { return (code & 0x7f80) == 0; }
 
 // The tables live as long as the program.
 const HalfTable& ex2_f16() {
-    static const HalfTable* const kTable =
-        make_table([](uint16_t code) { return ex2(Format::f16, numerics::decode(Format::f16, code), 16.0); });
+    static const HalfTable* const kTable = make_table(
+        [](uint16_t code) { return ex2(Format::f16, numerics::decode(Format::f16, code), 16.0); });
     return *kTable;
 }
 const HalfTable& ex2_ftz_bf16() {

@@ -12,35 +12,51 @@ namespace {
 
 struct Add {
     template <class T>
-    static T apply(T a, T b) { return static_cast<T>(Wrap<T>(a) + Wrap<T>(b)); }
+    static T apply(T a, T b) {
+        return static_cast<T>(Wrap<T>(a) + Wrap<T>(b));
+    }
 };
 struct Sub {
     template <class T>
-    static T apply(T a, T b) { return static_cast<T>(Wrap<T>(a) - Wrap<T>(b)); }
+    static T apply(T a, T b) {
+        return static_cast<T>(Wrap<T>(a) - Wrap<T>(b));
+    }
 };
 struct AddSat {
     template <class T>
-    static T apply(T a, T b) { return clamp_to<T>(int64_t{a} + int64_t{b}); }
+    static T apply(T a, T b) {
+        return clamp_to<T>(int64_t{a} + int64_t{b});
+    }
 };
 struct SubSat {
     template <class T>
-    static T apply(T a, T b) { return clamp_to<T>(int64_t{a} - int64_t{b}); }
+    static T apply(T a, T b) {
+        return clamp_to<T>(int64_t{a} - int64_t{b});
+    }
 };
 struct MulLo {
     template <class T>
-    static T apply(T a, T b) { return static_cast<T>(Wrap<T>(a) * Wrap<T>(b)); }
+    static T apply(T a, T b) {
+        return static_cast<T>(Wrap<T>(a) * Wrap<T>(b));
+    }
 };
 struct MulHi {
     template <class T>
-    static T apply(T a, T b) { return static_cast<T>((Twice<T>(a) * Twice<T>(b)) >> (8 * sizeof(T))); }
+    static T apply(T a, T b) {
+        return static_cast<T>((Twice<T>(a) * Twice<T>(b)) >> (8 * sizeof(T)));
+    }
 };
 struct MadLo {
     template <class T>
-    static T apply(T a, T b, T c) { return static_cast<T>(Wrap<T>(a) * Wrap<T>(b) + Wrap<T>(c)); }
+    static T apply(T a, T b, T c) {
+        return static_cast<T>(Wrap<T>(a) * Wrap<T>(b) + Wrap<T>(c));
+    }
 };
 struct MadHi {
     template <class T>
-    static T apply(T a, T b, T c) { return Add::apply<T>(MulHi::apply<T>(a, b), c); }
+    static T apply(T a, T b, T c) {
+        return Add::apply<T>(MulHi::apply<T>(a, b), c);
+    }
 };
 struct MadHiSat {
     static int32_t apply(int32_t a, int32_t b, int32_t c) {
@@ -51,7 +67,9 @@ struct MadHiSat {
 template <class T>
 int64_t product24(T a, T b) {
     if constexpr (std::is_signed_v<T>) {
-        const auto low24 = [](int32_t x) { return static_cast<int32_t>(static_cast<uint32_t>(x) << 8) >> 8; };
+        const auto low24 = [](int32_t x) {
+            return static_cast<int32_t>(static_cast<uint32_t>(x) << 8) >> 8;
+        };
         return int64_t{low24(a)} * low24(b);
     } else {
         return static_cast<int64_t>(uint64_t{a & 0xffffff} * uint64_t{b & 0xffffff});
@@ -60,12 +78,16 @@ int64_t product24(T a, T b) {
 template <int Shift>
 struct Mul24 {
     template <class T>
-    static T apply(T a, T b) { return static_cast<T>(product24<T>(a, b) >> Shift); }
+    static T apply(T a, T b) {
+        return static_cast<T>(product24<T>(a, b) >> Shift);
+    }
 };
 template <int Shift>
 struct Mad24 {
     template <class T>
-    static T apply(T a, T b, T c) { return Add::apply<T>(Mul24<Shift>::template apply<T>(a, b), c); }
+    static T apply(T a, T b, T c) {
+        return Add::apply<T>(Mul24<Shift>::template apply<T>(a, b), c);
+    }
 };
 struct Mad24HiSat {
     static int32_t apply(int32_t a, int32_t b, int32_t c) {
@@ -100,27 +122,39 @@ struct Rem {
 };
 struct Neg {
     template <class T>
-    static T apply(T a) { return static_cast<T>(Wrap<T>(0) - Wrap<T>(a)); }
+    static T apply(T a) {
+        return static_cast<T>(Wrap<T>(0) - Wrap<T>(a));
+    }
 };
 struct Abs {
     template <class T>
-    static T apply(T a) { return a < 0 ? Neg::apply<T>(a) : a; }
+    static T apply(T a) {
+        return a < 0 ? Neg::apply<T>(a) : a;
+    }
 };
 struct Min {
     template <class T>
-    static T apply(T a, T b) { return a < b ? a : b; }
+    static T apply(T a, T b) {
+        return a < b ? a : b;
+    }
 };
 struct Max {
     template <class T>
-    static T apply(T a, T b) { return a > b ? a : b; }
+    static T apply(T a, T b) {
+        return a > b ? a : b;
+    }
 };
 struct MinRelu {
     template <class T>
-    static T apply(T a, T b) { return Max::apply<T>(Min::apply<T>(a, b), T{0}); }
+    static T apply(T a, T b) {
+        return Max::apply<T>(Min::apply<T>(a, b), T{0});
+    }
 };
 struct MaxRelu {
     template <class T>
-    static T apply(T a, T b) { return Max::apply<T>(Max::apply<T>(a, b), T{0}); }
+    static T apply(T a, T b) {
+        return Max::apply<T>(Max::apply<T>(a, b), T{0});
+    }
 };
 
 // .wide: the sources are half as wide as the result.
@@ -132,15 +166,22 @@ struct WideOf {
 template <bool Add>
 void bind_wide(const Match& match, Binding& binding) {
     const auto bind = [&]<class T, class W>() {
-        if constexpr (Add) bind_lanes<WideOf<T, W>, W, T, T, W>(match, binding);
-        else bind_lanes<WideOf<T, W>, W, T, T>(match, binding);
+        if constexpr (Add)
+            bind_lanes<WideOf<T, W>, W, T, T, W>(match, binding);
+        else
+            bind_lanes<WideOf<T, W>, W, T, T>(match, binding);
     };
     switch (match.type()) {
-        case Type::u16: return bind.template operator()<uint16_t, uint32_t>();
-        case Type::s16: return bind.template operator()<int16_t, int32_t>();
-        case Type::u32: return bind.template operator()<uint32_t, uint64_t>();
-        case Type::s32: return bind.template operator()<int32_t, int64_t>();
-        default: binding.error = "type has no .wide form";
+        case Type::u16:
+            return bind.template operator()<uint16_t, uint32_t>();
+        case Type::s16:
+            return bind.template operator()<int16_t, int32_t>();
+        case Type::u32:
+            return bind.template operator()<uint32_t, uint64_t>();
+        case Type::s32:
+            return bind.template operator()<int32_t, int64_t>();
+        default:
+            binding.error = "type has no .wide form";
     }
 }
 
@@ -155,6 +196,7 @@ void bind_simd(const Match& match, Binding& binding) {
     binding.error = "not a packed type";
 }
 
+// clang-format off
 #define WW_INTEGERS uint16_t, uint32_t, uint64_t, int16_t, int32_t, int64_t
 #define WW_INTEGER_TYPES ".type = .u16 .u32 .u64 .s16 .s32 .s64"
 #define WW_ANCHOR(name) "integer-arithmetic-instructions-" name
@@ -202,6 +244,7 @@ constexpr Row kRows[] = {
     {"max.relu.type d, a, b", ".type = .s16x2", {80, 90}, WW_ANCHOR("max"), bind_simd<MaxRelu, 2>},
     {"max.relu.type d, a, b", ".type = .s8x4", {92, 120, 'f'}, WW_ANCHOR("max"), bind_simd<MaxRelu, 2>},
 };
+// clang-format on
 
 }  // namespace
 

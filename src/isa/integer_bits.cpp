@@ -11,15 +11,21 @@ namespace {
 
 // The low `count` bits set; all of them from the width on.
 template <class T>
-T low_mask(uint32_t count) { return static_cast<T>(shift_left<T>(T{1}, count) - T{1}); }
+T low_mask(uint32_t count) {
+    return static_cast<T>(shift_left<T>(T{1}, count) - T{1});
+}
 
 struct Popc {
     template <class T>
-    static uint32_t apply(T a) { return static_cast<uint32_t>(std::popcount(a)); }
+    static uint32_t apply(T a) {
+        return static_cast<uint32_t>(std::popcount(a));
+    }
 };
 struct Clz {
     template <class T>
-    static uint32_t apply(T a) { return static_cast<uint32_t>(std::countl_zero(a)); }
+    static uint32_t apply(T a) {
+        return static_cast<uint32_t>(std::countl_zero(a));
+    }
 };
 // Position of the most significant bit that is not a copy of the sign; 0xffffffff if none.
 template <bool ShiftAmount>
@@ -66,8 +72,10 @@ struct Bfe {
         const T field = shift_right<T>(a, position);
         if (length >= kBits) return field;
         if constexpr (std::is_signed_v<T>)
-            return static_cast<T>(static_cast<T>(static_cast<U>(field) << (kBits - length)) >> (kBits - length));
-        else return field & low_mask<T>(length);
+            return static_cast<T>(static_cast<T>(static_cast<U>(field) << (kBits - length)) >>
+                                  (kBits - length));
+        else
+            return field & low_mask<T>(length);
     }
 };
 struct Bfi {
@@ -85,7 +93,8 @@ struct Szext {
         const uint32_t length = Wrapped ? b & 31 : b;
         if (length >= 32) return a;
         if (length == 0) return T{0};
-        return static_cast<T>(static_cast<T>(static_cast<uint32_t>(a) << (32 - length)) >> (32 - length));
+        return static_cast<T>(static_cast<T>(static_cast<uint32_t>(a) << (32 - length)) >>
+                              (32 - length));
     }
 };
 template <bool Wrapped>
@@ -98,19 +107,24 @@ struct Bmsk {
 
 template <class T>
 T byte_of(uint32_t x, int i) {
-    if constexpr (std::is_signed_v<T>) return static_cast<int8_t>(x >> (8 * i));
-    else return static_cast<uint8_t>(x >> (8 * i));
+    if constexpr (std::is_signed_v<T>)
+        return static_cast<int8_t>(x >> (8 * i));
+    else
+        return static_cast<uint8_t>(x >> (8 * i));
 }
 template <class T>
 T half_of(uint32_t x, int i) {
-    if constexpr (std::is_signed_v<T>) return static_cast<int16_t>(x >> (16 * i));
-    else return static_cast<uint16_t>(x >> (16 * i));
+    if constexpr (std::is_signed_v<T>)
+        return static_cast<int16_t>(x >> (16 * i));
+    else
+        return static_cast<uint16_t>(x >> (16 * i));
 }
 // The sum wraps; the products fit.
 template <class A, class B>
 struct Dp4a {
     static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
-        for (int i = 0; i < 4; ++i) c += static_cast<uint32_t>(byte_of<A>(a, i)) * static_cast<uint32_t>(byte_of<B>(b, i));
+        for (int i = 0; i < 4; ++i)
+            c += static_cast<uint32_t>(byte_of<A>(a, i)) * static_cast<uint32_t>(byte_of<B>(b, i));
         return c;
     }
 };
@@ -118,7 +132,8 @@ template <class A, class B, int First>
 struct Dp2a {
     static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
         for (int i = 0; i < 2; ++i)
-            c += static_cast<uint32_t>(half_of<A>(a, i)) * static_cast<uint32_t>(byte_of<B>(b, First + i));
+            c += static_cast<uint32_t>(half_of<A>(a, i)) *
+                 static_cast<uint32_t>(byte_of<B>(b, First + i));
         return c;
     }
 };
@@ -138,32 +153,42 @@ void bind_count(const Match& match, Binding& binding) {
     with_type<T...>(match.type(), [&]<class U>() { bind_lanes<Op, uint32_t, U>(match, binding); });
 }
 void bind_bfe(const Match& match, Binding& binding) {
-    with_type<uint32_t, uint64_t, int32_t, int64_t>(
-        match.type(), [&]<class T>() { bind_lanes<Bfe, T, T, uint32_t, uint32_t>(match, binding); });
+    with_type<uint32_t, uint64_t, int32_t, int64_t>(match.type(), [&]<class T>() {
+        bind_lanes<Bfe, T, T, uint32_t, uint32_t>(match, binding);
+    });
 }
 void bind_bfi(const Match& match, Binding& binding) {
-    with_type<uint32_t, uint64_t>(
-        match.type(), [&]<class T>() { bind_lanes<Bfi, T, T, T, uint32_t, uint32_t>(match, binding); });
+    with_type<uint32_t, uint64_t>(match.type(), [&]<class T>() {
+        bind_lanes<Bfi, T, T, T, uint32_t, uint32_t>(match, binding);
+    });
 }
 template <bool Wrapped>
 void bind_szext(const Match& match, Binding& binding) {
-    with_type<uint32_t, int32_t>(
-        match.type(), [&]<class T>() { bind_lanes<Szext<Wrapped>, T, T, uint32_t>(match, binding); });
+    with_type<uint32_t, int32_t>(match.type(), [&]<class T>() {
+        bind_lanes<Szext<Wrapped>, T, T, uint32_t>(match, binding);
+    });
 }
 template <template <class, class> class Op>
 void bind_dot(const Match& match, Binding& binding) {
     const bool a = match.get(".atype") == ".s32", b = match.get(".btype") == ".s32";
-    const auto bind = [&]<class T>() { bind_lanes<T, uint32_t, uint32_t, uint32_t, uint32_t>(match, binding); };
-    if (a && b) bind.template operator()<Op<int32_t, int32_t>>();
-    else if (a) bind.template operator()<Op<int32_t, uint32_t>>();
-    else if (b) bind.template operator()<Op<uint32_t, int32_t>>();
-    else bind.template operator()<Op<uint32_t, uint32_t>>();
+    const auto bind = [&]<class T>() {
+        bind_lanes<T, uint32_t, uint32_t, uint32_t, uint32_t>(match, binding);
+    };
+    if (a && b)
+        bind.template operator()<Op<int32_t, int32_t>>();
+    else if (a)
+        bind.template operator()<Op<int32_t, uint32_t>>();
+    else if (b)
+        bind.template operator()<Op<uint32_t, int32_t>>();
+    else
+        bind.template operator()<Op<uint32_t, uint32_t>>();
 }
 template <class A, class B>
 using Dp2aLow = Dp2a<A, B, 0>;
 template <class A, class B>
 using Dp2aHigh = Dp2a<A, B, 2>;
 
+// clang-format off
 #define WW_ANCHOR(name) "integer-arithmetic-instructions-" name
 #define WW_DOT_TYPES ".atype = .u32 .s32; .btype = .u32 .s32"
 constexpr Row kRows[] = {
@@ -187,6 +212,7 @@ constexpr Row kRows[] = {
     {"clmad.lo.u64 d, a, b, c", "", {93, 80}, WW_ANCHOR("clmad"), bind_lanes<Clmad<false>, uint64_t, uint64_t, uint64_t, uint64_t>},
     {"clmad.hi.u64 d, a, b, c", "", {93, 80}, WW_ANCHOR("clmad"), bind_lanes<Clmad<true>, uint64_t, uint64_t, uint64_t, uint64_t>},
 };
+// clang-format on
 
 }  // namespace
 

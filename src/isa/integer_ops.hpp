@@ -17,9 +17,9 @@ __extension__ typedef unsigned __int128 UInt128;
 
 // The type of twice the width, same signedness.
 template <class T>
-using Twice = std::conditional_t<
-    (sizeof(T) == 8), std::conditional_t<std::is_signed_v<T>, Int128, UInt128>,
-    std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+using Twice =
+    std::conditional_t<(sizeof(T) == 8), std::conditional_t<std::is_signed_v<T>, Int128, UInt128>,
+                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 // The nearest value of T; S holds every value of T.
 template <class T, class S>
@@ -33,8 +33,10 @@ constexpr T clamp_to(S x) {
 template <class T>
 constexpr T shift_right(T x, uint32_t amount) {
     constexpr uint32_t kBits = 8 * sizeof(T);
-    if constexpr (std::is_signed_v<T>) return static_cast<T>(x >> (amount < kBits ? amount : kBits - 1));
-    else return amount < kBits ? static_cast<T>(x >> amount) : T{0};
+    if constexpr (std::is_signed_v<T>)
+        return static_cast<T>(x >> (amount < kBits ? amount : kBits - 1));
+    else
+        return amount < kBits ? static_cast<T>(x >> amount) : T{0};
 }
 template <class T>
 constexpr T shift_left(T x, uint32_t amount) {

@@ -9,31 +9,45 @@ namespace {
 
 struct And {
     template <class T>
-    static T apply(T a, T b) { return a & b; }
+    static T apply(T a, T b) {
+        return a & b;
+    }
 };
 struct Or {
     template <class T>
-    static T apply(T a, T b) { return a | b; }
+    static T apply(T a, T b) {
+        return a | b;
+    }
 };
 struct Xor {
     template <class T>
-    static T apply(T a, T b) { return a ^ b; }
+    static T apply(T a, T b) {
+        return a ^ b;
+    }
 };
 struct Not {
     template <class T>
-    static T apply(T a) { return static_cast<T>(~a); }
+    static T apply(T a) {
+        return static_cast<T>(~a);
+    }
 };
 struct Cnot {
     template <class T>
-    static T apply(T a) { return a == 0; }
+    static T apply(T a) {
+        return a == 0;
+    }
 };
 struct Shl {
     template <class T>
-    static T apply(T a, uint32_t b) { return shift_left<T>(a, b); }
+    static T apply(T a, uint32_t b) {
+        return shift_left<T>(a, b);
+    }
 };
 struct Shr {
     template <class T>
-    static T apply(T a, uint32_t b) { return shift_right<T>(a, b); }
+    static T apply(T a, uint32_t b) {
+        return shift_right<T>(a, b);
+    }
 };
 template <bool Left, bool Wrapped>
 struct Shf {
@@ -61,10 +75,12 @@ void run_lop3(Warp& w, const Inst& in) {
     const uint32_t* a = w.in<uint32_t>(in[kFirst][0], scratch[0]);
     const uint32_t* b = w.in<uint32_t>(in[kFirst + 1][0], scratch[1]);
     const uint32_t* c = w.in<uint32_t>(in[kFirst + 2][0], scratch[2]);
-    for (int lane = 0; lane < kLanes; ++lane) result[lane] = lookup(a[lane], b[lane], c[lane], table);
+    for (int lane = 0; lane < kLanes; ++lane)
+        result[lane] = lookup(a[lane], b[lane], c[lane], table);
     if constexpr (Predicate) {
         const LaneMask nonzero = lanes_where([&](int lane) { return result[lane] != 0; });
-        w.set_predicate(in[1][0], combine(static_cast<BoolOp>(in.aux >> 8), nonzero, w.predicate(in[6][0])));
+        w.set_predicate(in[1][0],
+                        combine(static_cast<BoolOp>(in.aux >> 8), nonzero, w.predicate(in[6][0])));
     }
     uint32_t* d = w.out<uint32_t>(in[0][0], d_scratch);
     std::memcpy(d, result, sizeof result);
@@ -91,7 +107,9 @@ template <BoolOp Op>
 void run_predicates(Warp& w, const Inst& in) {
     w.set_predicate(in[0][0], combine(Op, w.predicate(in[1][0]), w.predicate(in[2][0])));
 }
-void run_not_predicate(Warp& w, const Inst& in) { w.set_predicate(in[0][0], ~w.predicate(in[1][0])); }
+void run_not_predicate(Warp& w, const Inst& in) {
+    w.set_predicate(in[0][0], ~w.predicate(in[1][0]));
+}
 
 template <BoolOp Op>
 void bind_predicates(const Match& match, Binding& binding) {
@@ -103,9 +121,11 @@ void bind_not_predicate(const Match& match, Binding& binding) {
 
 template <class Op, class... T>
 void bind_shift(const Match& match, Binding& binding) {
-    with_type<T...>(match.type(), [&]<class U>() { bind_lanes<Op, U, U, uint32_t>(match, binding); });
+    with_type<T...>(match.type(),
+                    [&]<class U>() { bind_lanes<Op, U, U, uint32_t>(match, binding); });
 }
 
+// clang-format off
 #define WW_BITS ".type = .b16 .b32 .b64"
 #define WW_ANCHOR(name) "logic-and-shift-instructions-" name
 constexpr Row kRows[] = {
@@ -128,6 +148,7 @@ constexpr Row kRows[] = {
     {"shr.type d, a, b", ".type = .b16 .b32 .b64 .u16 .u32 .u64 .s16 .s32 .s64", {10}, WW_ANCHOR("shr"),
      bind_shift<Shr, uint16_t, uint32_t, uint64_t, int16_t, int32_t, int64_t>},
 };
+// clang-format on
 
 }  // namespace
 

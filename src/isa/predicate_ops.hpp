@@ -10,14 +10,21 @@ namespace ww::isa {
 enum class BoolOp : uint8_t { none, and_, or_, xor_ };
 
 inline BoolOp bool_op(std::string_view modifier) {
-    return modifier == ".and" ? BoolOp::and_ : modifier == ".or" ? BoolOp::or_ : modifier == ".xor" ? BoolOp::xor_ : BoolOp::none;
+    return modifier == ".and"   ? BoolOp::and_
+           : modifier == ".or"  ? BoolOp::or_
+           : modifier == ".xor" ? BoolOp::xor_
+                                : BoolOp::none;
 }
 inline LaneMask combine(BoolOp op, LaneMask a, LaneMask b) {
     switch (op) {
-        case BoolOp::and_: return a & b;
-        case BoolOp::or_: return a | b;
-        case BoolOp::xor_: return a ^ b;
-        default: return a;
+        case BoolOp::and_:
+            return a & b;
+        case BoolOp::or_:
+            return a | b;
+        case BoolOp::xor_:
+            return a ^ b;
+        default:
+            return a;
     }
 }
 
@@ -30,7 +37,8 @@ inline LaneMask lanes_where(F&& test) {
 }
 
 // Register or immediate predicates, the destination included.
-inline bool check_predicates(const Match& match, std::initializer_list<int> positions, Binding& binding) {
+inline bool check_predicates(const Match& match, std::initializer_list<int> positions,
+                             Binding& binding) {
     for (const int position : positions)
         if (!check_predicate(match, position, binding)) return false;
     return true;

@@ -25,8 +25,10 @@ inline uint8_t encode_small(float x, bool relu) {
     constexpr uint32_t kMagic = static_cast<uint32_t>(127 + 23 + 1 - Bias - Mantissa) << 23;
     const uint32_t bits = numerics::bits_of(x), sign = bits >> 31, magnitude = bits & 0x7fffffffu;
     const uint32_t clamped = magnitude < kMax ? magnitude : kMax;
-    const uint32_t normal = ((clamped + (1u << (kDrop - 1)) - 1 + (clamped >> kDrop & 1)) >> kDrop) - kRebias;
-    const uint32_t subnormal = numerics::bits_of(numerics::float_of(clamped) + numerics::float_of(kMagic)) - kMagic;
+    const uint32_t normal =
+        ((clamped + (1u << (kDrop - 1)) - 1 + (clamped >> kDrop & 1)) >> kDrop) - kRebias;
+    const uint32_t subnormal =
+        numerics::bits_of(numerics::float_of(clamped) + numerics::float_of(kMagic)) - kMagic;
     const uint32_t code = clamped < kLeastNormal ? subnormal : normal;
     const uint32_t signed_code = relu ? (sign ? 0 : code) : code | sign << SignBit;
     return static_cast<uint8_t>(magnitude > 0x7f800000u ? NanCode : signed_code);

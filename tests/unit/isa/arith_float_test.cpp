@@ -13,7 +13,8 @@ struct Mode {
     const char* name;
     int fenv;
 };
-constexpr Mode kModes[] = {{".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
+constexpr Mode kModes[] = {
+    {".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
 
 // volatile: the compiler must not move the operation out of the rounding mode.
 template <class T, class F>
@@ -34,7 +35,9 @@ float finish(float x, bool ftz, bool sat) {
     if (sat) x = std::isnan(x) || x <= 0.0f ? 0.0f : std::fmin(x, 1.0f);
     return x;
 }
-float input(float x, bool ftz) { return ftz && std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x; }
+float input(float x, bool ftz) {
+    return ftz && std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x;
+}
 
 TEST(ArithFloat, F32TwoSources) {
     Rows rows;
@@ -43,10 +46,14 @@ TEST(ArithFloat, F32TwoSources) {
             for (const bool ftz : {false, true})
                 for (const bool sat : {false, true}) {
                     if (sat && mnemonic == "div") continue;
-                    rows.check<float, float, float>(mnemonic + mode.name + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + ".f32", [&](float a, float b) {
-                        a = hidden(input(a, ftz)), b = hidden(input(b, ftz));
-                        return finish(rounded<float>(mode.fenv, [&] { return operation(a, b); }), ftz, sat);
-                    });
+                    rows.check<float, float, float>(
+                        mnemonic + mode.name + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + ".f32",
+                        [&](float a, float b) {
+                            a = hidden(input(a, ftz)), b = hidden(input(b, ftz));
+                            return finish(
+                                rounded<float>(mode.fenv, [&] { return operation(a, b); }), ftz,
+                                sat);
+                        });
                 }
     };
     test("add", [](float a, float b) { return a + b; });
@@ -59,10 +66,13 @@ TEST(ArithFloat, F32Fma) {
     Rows rows;
     for (const Mode& mode : kModes)
         for (const bool ftz : {false, true})
-            rows.check<float, float, float, float>(std::string("fma") + mode.name + (ftz ? ".ftz" : "") + ".f32", [&](float a, float b, float c) {
-                a = hidden(input(a, ftz)), b = hidden(input(b, ftz)), c = hidden(input(c, ftz));
-                return finish(rounded<float>(mode.fenv, [&] { return std::fma(a, b, c); }), ftz, false);
-            });
+            rows.check<float, float, float, float>(
+                std::string("fma") + mode.name + (ftz ? ".ftz" : "") + ".f32",
+                [&](float a, float b, float c) {
+                    a = hidden(input(a, ftz)), b = hidden(input(b, ftz)), c = hidden(input(c, ftz));
+                    return finish(rounded<float>(mode.fenv, [&] { return std::fma(a, b, c); }), ftz,
+                                  false);
+                });
 }
 
 TEST(ArithFloat, F32Roots) {
@@ -83,14 +93,17 @@ TEST(ArithFloat, F64) {
     Rows rows;
     for (const Mode& mode : kModes) {
         const auto check = [&](const std::string& mnemonic, auto operation) {
-            rows.check<double, double, double, double>(mnemonic + mode.name + ".f64", [&](double a, double b, double c) {
-                a = hidden(a), b = hidden(b), c = hidden(c);
-                const double result = rounded<double>(mode.fenv, [&] { return operation(a, b, c); });
-                if (!std::isnan(result)) return result;
-                for (const double x : {a, b, c})
-                    if (std::isnan(x)) return numerics::double_of(numerics::bits_of(x) | 0x0008000000000000u);
-                return numerics::double_of(0xfff8000000000000u);
-            });
+            rows.check<double, double, double, double>(
+                mnemonic + mode.name + ".f64", [&](double a, double b, double c) {
+                    a = hidden(a), b = hidden(b), c = hidden(c);
+                    const double result =
+                        rounded<double>(mode.fenv, [&] { return operation(a, b, c); });
+                    if (!std::isnan(result)) return result;
+                    for (const double x : {a, b, c})
+                        if (std::isnan(x))
+                            return numerics::double_of(numerics::bits_of(x) | 0x0008000000000000u);
+                    return numerics::double_of(0xfff8000000000000u);
+                });
         };
         check("fma", [](double a, double b, double c) { return std::fma(a, b, c); });
     }
@@ -109,8 +122,10 @@ TEST(ArithFloat, MinMax) {
         if (std::isnan(b)) return a;
         return order(a) < order(b) ? a : b;
     };
-    rows.check<float, float, float>("min.f32", [&](float a, float b) { return smaller(a, b, false); });
-    rows.check<float, float, float>("min.NaN.f32", [&](float a, float b) { return smaller(a, b, true); });
+    rows.check<float, float, float>("min.f32",
+                                    [&](float a, float b) { return smaller(a, b, false); });
+    rows.check<float, float, float>("min.NaN.f32",
+                                    [&](float a, float b) { return smaller(a, b, true); });
     rows.check<float, float, float>("max.f32", [&](float a, float b) {
         const float r = smaller(-a, -b, false);
         return std::isnan(r) ? nan : -r;
@@ -119,23 +134,36 @@ TEST(ArithFloat, MinMax) {
         const float r = smaller(std::fabs(a), std::fabs(b), false);
         return std::isnan(r) ? nan : (std::signbit(a) != std::signbit(b) ? -r : r);
     });
-    rows.check<float, float, float, float>("min.f32", [&](float a, float b, float c) { return smaller(smaller(a, b, false), c, false); });
+    rows.check<float, float, float, float>("min.f32", [&](float a, float b, float c) {
+        return smaller(smaller(a, b, false), c, false);
+    });
 }
 
 TEST(ArithFloat, SignAndPacked) {
     Rows rows;
-    rows.check<uint32_t, uint32_t>("neg.f32", [](uint32_t a) { return (a & 0x7fffffff) > 0x7f800000 ? 0x7fffffffu : a ^ 0x80000000u; });
-    rows.check<uint32_t, uint32_t>("abs.f32", [](uint32_t a) { return (a & 0x7fffffff) > 0x7f800000 ? 0x7fffffffu : a & 0x7fffffffu; });
-    rows.check<uint32_t, uint32_t, uint32_t>("copysign.f32", [](uint32_t a, uint32_t b) { return (a & 0x80000000u) | (b & 0x7fffffffu); });
+    rows.check<uint32_t, uint32_t>("neg.f32", [](uint32_t a) {
+        return (a & 0x7fffffff) > 0x7f800000 ? 0x7fffffffu : a ^ 0x80000000u;
+    });
+    rows.check<uint32_t, uint32_t>("abs.f32", [](uint32_t a) {
+        return (a & 0x7fffffff) > 0x7f800000 ? 0x7fffffffu : a & 0x7fffffffu;
+    });
+    rows.check<uint32_t, uint32_t, uint32_t>("copysign.f32", [](uint32_t a, uint32_t b) {
+        return (a & 0x80000000u) | (b & 0x7fffffffu);
+    });
     const auto each = [](uint64_t a, uint64_t b, auto f) {
         const auto half = [&](int shift) {
-            const float r = f(numerics::float_of(static_cast<uint32_t>(a >> shift)), numerics::float_of(static_cast<uint32_t>(b >> shift)));
+            const float r = f(numerics::float_of(static_cast<uint32_t>(a >> shift)),
+                              numerics::float_of(static_cast<uint32_t>(b >> shift)));
             return uint64_t{numerics::bits_of(finish(r, false, false))} << shift;
         };
         return half(0) | half(32);
     };
-    rows.check<uint64_t, uint64_t, uint64_t>("add.rn.f32x2", [&](uint64_t a, uint64_t b) { return each(a, b, [](float x, float y) { return x + y; }); });
-    rows.check<uint64_t, uint64_t, uint64_t>("mul.f32x2", [&](uint64_t a, uint64_t b) { return each(a, b, [](float x, float y) { return x * y; }); });
+    rows.check<uint64_t, uint64_t, uint64_t>("add.rn.f32x2", [&](uint64_t a, uint64_t b) {
+        return each(a, b, [](float x, float y) { return x + y; });
+    });
+    rows.check<uint64_t, uint64_t, uint64_t>("mul.f32x2", [&](uint64_t a, uint64_t b) {
+        return each(a, b, [](float x, float y) { return x * y; });
+    });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of rows is well-formed: every pattern compiles, every row has an anchor, and no text fits
-// two rows.
+// The table of rows is well-formed: every pattern compiles, every row has an anchor, and no text
+// fits two rows.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -31,7 +31,8 @@ Instance make_instance(const Pattern& pattern, std::mt19937& random) {
     instance.instruction.opcode = pattern.mnemonic;
     for (const ModifierPattern& modifier : pattern.modifiers) {
         if (modifier.optional && random() % 2) continue;
-        instance.instruction.opcode += modifier.alternatives[random() % modifier.alternatives.size()];
+        instance.instruction.opcode +=
+            modifier.alternatives[random() % modifier.alternatives.size()];
     }
     for (const OperandPattern& operand : pattern.operands) {
         if (operand.optional && random() % 2) continue;
@@ -39,7 +40,8 @@ Instance make_instance(const Pattern& pattern, std::mt19937& random) {
             instance.instruction.operands.push_back(operand_for(operand));
             continue;
         }
-        Operand pair{.kind = Operand::Kind::pair, .items = {instance.instruction.operands.back(), operand_for(operand)}};
+        Operand pair{.kind = Operand::Kind::pair,
+                     .items = {instance.instruction.operands.back(), operand_for(operand)}};
         instance.instruction.operands.back() = pair;
     }
     instance.parts = modifier_parts(instance.instruction.opcode);
@@ -56,9 +58,12 @@ TEST(ArithTable, RowsAreWellFormed) {
 
 // The chapters of this file's owner: arithmetic, comparison, logic, conversion.
 bool is_arithmetic(std::string_view chapter) {
-    constexpr std::string_view kChapters[] = {"integer_arith", "integer_bits", "extended_precision", "logic_shift", "compare_select",
-                                              "float_arith", "float_special", "half_arith", "mixed_precision", "half_compare",
-                                              "convert", "convert_packed", "convert_pack", "video"};
+    constexpr std::string_view kChapters[] = {
+        "integer_arith", "integer_bits",   "extended_precision",
+        "logic_shift",   "compare_select", "float_arith",
+        "float_special", "half_arith",     "mixed_precision",
+        "half_compare",  "convert",        "convert_packed",
+        "convert_pack",  "video"};
     return std::find(std::begin(kChapters), std::end(kChapters), chapter) != std::end(kChapters);
 }
 
@@ -75,11 +80,13 @@ TEST(ArithTable, NoTextFitsTwoRows) {
             std::string fitting;
             int count = 0;
             for (const Pattern& other : patterns) {
-                if (other.mnemonic != pattern.mnemonic || !match_modifiers(other, instance.parts, false, choices) ||
+                if (other.mnemonic != pattern.mnemonic ||
+                    !match_modifiers(other, instance.parts, false, choices) ||
                     !match_operands(other, instance.instruction, positions))
                     continue;
                 ++count;
-                fitting += "\n  " + std::string(other.row->syntax) + "   " + std::string(other.row->sets);
+                fitting +=
+                    "\n  " + std::string(other.row->syntax) + "   " + std::string(other.row->sets);
             }
             ASSERT_EQ(count, 1) << instance.instruction.opcode << " fits" << fitting;
         }
