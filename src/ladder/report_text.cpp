@@ -14,6 +14,8 @@ std::string element_text(const Element& element) {
                        element.expected, element.error, element.ulp);
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 std::string dim_text(const device::Dim3& dim) {
     return fmt::format("({}, {}, {})", dim.x, dim.y, dim.z);
 }
@@ -71,11 +73,11 @@ int CheckReport::exit_code() const {
 
 std::string rung_line(const Rung& rung) {
     const std::string_view word = rung.status == RungStatus::fail ? "FAIL" : name(rung.status);
-    std::string detail = rung.status == RungStatus::fail && rung.failure ? rung.failure->message
-                         : !rung.note.empty()                            ? rung.note
-                                              : metrics_text(rung.metrics);
-    if (rung.status != RungStatus::fail && !rung.note.empty() && !rung.metrics.empty())
-        detail = metrics_text(rung.metrics) + "; " + rung.note;
+    std::string detail = metrics_text(rung.metrics);
+    if (rung.status == RungStatus::fail && rung.failure)
+        detail = first_line(rung.failure->message);
+    else if (!rung.note.empty())
+        detail += (detail.empty() ? "" : "; ") + rung.note;
     std::string line = fmt::format("{:4}  {:44} {:7.3f} s", word, rung.name, rung.seconds);
     return detail.empty() ? line : line + "  " + detail;
 }
@@ -108,8 +110,10 @@ std::string failure_text(const Rung& rung) {
                                        failure.written_by->source_line));
     }
     // The first one's message is already the rung's line.
-    const bool has_place = !failure.diagnostics.empty() && !failure.diagnostics.front().file.empty();
-    if (has_place || failure.diagnostics.size() > 1) out += format(failure.diagnostics) + "\n";
+    const bool more = !failure.diagnostics.empty() &&
+                      (!failure.diagnostics.front().file.empty() || failure.diagnostics.size() > 1 ||
+                       failure.message != first_line(failure.message));
+    if (more) out += format(failure.diagnostics) + "\n";
     return out;
 }
 

@@ -311,5 +311,54 @@ TEST_F(Check, JsonAndJunitHoldTheSameFailure) {
     EXPECT_NE(junit.find("failures=\"1\""), std::string::npos);
 }
 
+// A command that doubles the f32 tensor of a safetensors file: header and data by hand.
+constexpr const char* kDoubleScript = R"(
+import json, struct, sys, time
+data = open(sys.argv[1], 'rb').read()
+size = struct.unpack('<Q', data[:8])[0]
+header = json.loads(data[8:8 + size])
+begin, end = header['x']['data_offsets']
+values = struct.unpack('<%df' % ((end - begin) // 4), data[8 + size + begin:8 + size + end])
+assert header['__metadata__']['axis:N'] in ('4', '6') and header['__metadata__']['taps'] == '0'
+if sys.argv[3] == 'sleep': time.sleep(30)
+if sys.argv[3] == 'exit': sys.exit('cannot do it')
+shape = header['x']['shape'] if sys.argv[3] != 'shape' else [len(values)]
+out = json.dumps({'y': {'dtype': 'F32', 'shape': shape,
+                        'data_offsets': [0, 4 * len(values)]}}).encode()
+open(sys.argv[2], 'wb').write(struct.pack('<Q', len(out)) + out
+                              + struct.pack('<%df' % len(values), *(2 * v for v in values)))
+)";
+
+class ProcessCheck : public Check {
+  protected:
+    Result<CheckReport> run_command(const std::string& mode) {
+        without_taps();
+        std::string text = read_file(folder_.path() / "port.toml").value();
+        const size_t begin = text.find("kind = \"kernel\""), end = text.find("[[case]]");
+        text.replace(begin, end - begin,
+                     "kind = \"process\"\ntimeout_s = 3\nargv = [\"python3\", \"{port}/double.py\", "
+                     "\"{in}\", \"{out}\", \"" + mode + "\"]\n");
+        write("port.toml", text);
+        write("double.py", kDoubleScript);
+        return run(doubling([](const Context&) {}));
+    }
+};
+
+TEST_F(ProcessCheck, ItsTensorsComeBack) {
+    const auto report = run_command("work");
+    ASSERT_TRUE(report) << format(report.error());
+    EXPECT_TRUE(report->pass) << failure_text(report->rungs.back());
+}
+
+TEST_F(ProcessCheck, TimeoutExitCodeAndShapeAreFailures) {
+    const Rung slow = failed(run_command("sleep"));
+    EXPECT_EQ(slow.failure->kind, FailureKind::stopped);
+    const Rung refused = failed(run_command("exit"));
+    EXPECT_NE(refused.failure->message.find("ended with code 1: cannot do it"), std::string::npos);
+    const Rung reshaped = failed(run_command("shape"));
+    EXPECT_EQ(reshaped.failure->message,
+              "the command wrote y as f32 [8]; it is to be f32 [2, 4]");
+}
+
 }  // namespace
 }  // namespace ww::ladder
