@@ -204,9 +204,10 @@ void Runner::judge(const Prepared& ready, const std::vector<std::byte>& outputs,
         recorded_[test.name] = {0, ready.hash, outputs};
         return;
     } else if (found == archive_.tests.end()) {
-        result.outcome = options_.allow_unrecorded ? Outcome::passed : Outcome::failed;
-        result.message = "neither recorded nor expected; record it on a GPU, or give the outputs "
-                         "in 'expect' lines";
+        result.compared = false;
+        if (options_.allow_unrecorded) result.outcome = Outcome::passed;
+        else result.message = "neither recorded nor expected; record it on a GPU, or give the "
+                              "outputs in 'expect' lines";
         return;
     } else if (found->second.hash != ready.hash) {
         result.message = "stale record: the test or its operands changed since it was recorded";
@@ -293,6 +294,7 @@ Result<RunReport> Runner::run() {
         report.passed += result.outcome == Outcome::passed;
         report.failed += result.outcome == Outcome::failed;
         report.skipped += result.outcome == Outcome::skipped;
+        report.unrecorded += !result.compared;
         report.tests.push_back(std::move(result));
     }
     if (options_.record) {

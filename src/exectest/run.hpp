@@ -21,6 +21,7 @@ struct TestResult {
     std::string message;          // why it failed or was skipped
     uint64_t output_hash = 0;     // XXH64 of the packed outputs; 0 when it did not run
     double seconds = 0;
+    bool compared = true;  // false: there is neither a record nor an expected value
 };
 
 struct RunOptions {
@@ -37,6 +38,7 @@ struct RunReport {
     std::string device;  // name of the device, and its driver
     std::vector<TestResult> tests;
     size_t passed = 0, failed = 0, skipped = 0;
+    size_t unrecorded = 0;  // of all tests; they count as passed with allow_unrecorded only
     std::string log;        // of a recording: one line a test
     uint64_t log_hash = 0;  // XXH64 of it
     bool good() const { return failed == 0 && passed > 0; }

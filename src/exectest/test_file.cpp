@@ -122,16 +122,14 @@ Status Reader::header_line(std::string_view comment) {
     std::string_view key = comment.substr(0, space);
     std::string_view rest = space == std::string_view::npos ? "" : trim(comment.substr(space));
     bool known = std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
-    if (!known) {
-        // The first comment lines are prose; after the first key, an unknown one is a mistake.
-        if (comment.substr(0, 4) == "SPDX" || comment.substr(0, 8) == "Made by ") return ok();
-        if (!described_) {
-            if (!test_.description.empty()) test_.description += ' ';
-            test_.description += comment;
-            return ok();
-        }
-        return wrong(fmt::format("unknown key '{}'; the keys are {}", key, join(kKeys, ", ")));
+    if (comment.substr(0, 4) == "SPDX" || comment.substr(0, 8) == "Made by ") return ok();
+    // The first line is prose whatever it starts with, and so are those up to the first key.
+    if (test_.description.empty() || (!known && !described_)) {
+        if (!test_.description.empty()) test_.description += ' ';
+        test_.description += comment;
+        return ok();
     }
+    if (!known) return wrong(fmt::format("unknown key '{}'; the keys are {}", key, join(kKeys, ", ")));
     described_ = true;
     if (key == "in") return operands(Role::in, rest);
     if (key == "out") return operands(Role::out, rest);

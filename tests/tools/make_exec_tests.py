@@ -32,7 +32,7 @@ class Forms:
             raise SystemExit(f"two tests are named {name}")
         if name.split("/")[0] in FEWER_TRIALS or outs.count(",") > 3:
             options.setdefault("trials", 8)
-        lines = [MARK, "// " + (desc or first_opcode(body))]
+        lines = [MARK, "// " + (desc or opcode_for(name, body))]
         for key in ("target", "ptx", "threads", "trials", "cluster", "dynamic", "ulp", "nan"):
             if key in options:
                 lines.append(f"// {key} {options.pop(key)}")
@@ -60,8 +60,12 @@ def as_list(value):
     return value if isinstance(value, list) else [value]
 
 
-def first_opcode(body):
-    return body.split()[0].rstrip(";")
+def opcode_for(name, body):
+    """The opcode that a test is named after; else the first one."""
+    words = [line.split()[0].rstrip(";") for line in body.replace(";", "\n").splitlines()
+             if line.strip() and line.strip()[0] not in ".{}@/"]
+    stem = name.split("/")[1]
+    return next((w for w in words if stem.startswith(w.split(".")[0])), words[0])
 
 
 def indent(body):
