@@ -336,7 +336,7 @@ class ProcessCheck : public Check {
         std::string text = read_file(folder_.path() / "port.toml").value();
         const size_t begin = text.find("kind = \"kernel\""), end = text.find("[[case]]");
         text.replace(begin, end - begin,
-                     "kind = \"process\"\ntimeout_s = 3\nargv = [\"python3\", \"{port}/double.py\", "
+                     "kind = \"process\"\ntimeout_s = " + std::string(mode == "sleep" ? "3" : "60") + "\nargv = [\"python3\", \"{port}/double.py\", "
                      "\"{in}\", \"{out}\", \"" + mode + "\"]\n");
         write("port.toml", text);
         write("double.py", kDoubleScript);
