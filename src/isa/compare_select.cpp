@@ -23,6 +23,11 @@ void run_compare(Warp& w, const Inst& in) {
                    lanes_where([&](int lane) { return holds<C>(value(a[lane]), value(b[lane])); }));
 }
 
+// Equality does not see the sign of an integer: one loop less.
+template <class T>
+using SignBlind = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                              std::type_identity<T>>::type;
+
 template <class T>
 void select_run(const Match& match, Binding& binding) {
     const std::string_view name = match.get(".CmpOp");
@@ -34,11 +39,8 @@ void select_run(const Match& match, Binding& binding) {
                 return;
             }
         }
-        // Equality does not see the sign of an integer.
-        if constexpr (std::is_signed_v<T> && !kFloat && (C == Compare::eq || C == Compare::ne))
-            binding.run = run_compare<C, std::make_unsigned_t<T>, false>;
-        else
-            binding.run = run_compare<C, T, false>;
+        constexpr bool kEquality = C == Compare::eq || C == Compare::ne;
+        binding.run = run_compare<C, std::conditional_t<kEquality, SignBlind<T>, T>, false>;
     });
     if (!found) binding.error = std::string(name) + " does not compare this type";
 }
