@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison bit by bit, unless the test says that every NaN is one or allows a distance in ulp.
+// Comparison bit by bit, unless the test says that every NaN is one or allows a distance.
 #include "exectest/compare.hpp"
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 
 namespace ww::exectest {
@@ -22,6 +23,9 @@ bool same_element(const TestFile& test, const Type& type, uint64_t expected, uin
     if (expected == actual) return true;
     bool nan = is_nan(type, expected), other = is_nan(type, actual);
     if (nan || other) return test.any_nan && nan && other;
+    if (test.max_abs > 0 &&
+        std::fabs(to_double(type, expected) - to_double(type, actual)) <= test.max_abs)
+        return true;
     if (test.max_ulp == 0) return false;
     int64_t distance = ordinal(type, expected) - ordinal(type, actual);
     return distance <= test.max_ulp && -distance <= static_cast<int64_t>(test.max_ulp);

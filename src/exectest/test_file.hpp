@@ -57,6 +57,7 @@ struct TestFile {
     uint32_t dynamic_shared_bytes = 0;
     bool any_nan = false;   // a NaN stands for every NaN
     uint32_t max_ulp = 0;   // distance allowed, for approximate instructions
+    double max_abs = 0;     // likewise; a value within either is right
     std::vector<Field> fields;
     std::string module_text, body;
     int module_line = 0, body_line = 0;  // first line of each in the file

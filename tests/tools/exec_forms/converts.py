@@ -7,7 +7,7 @@ ROUNDINGS = ["rn", "rz", "rm", "rp"]
 
 
 def put(add, opcode, source, dest, suffix="", desc="", **options):
-    if "f64" in opcode and dest in ("f32", "f64", "f16"):
+    if "f64" in opcode and dest in ("f32", "f64", "f16", "bf16"):
         options.setdefault("nan", "any")
     add("convert/" + flat(opcode) + suffix, f"{opcode} d, a;", f"a {source}", f"d {dest}", desc,
         **options)

@@ -79,6 +79,8 @@ def bits(add):
         add(f"integer_arith/bfe_{t}", f"bfe.{t} d, a, p, n;",
             f"a {t} bits, p u32 0..80, n u32 0..80", f"d {t}",
             "Position and length up to and beyond the width.")
+        if t.endswith("64"):
+            continue  # what lies beyond 255 is not defined, and only the 32-bit forms mask it
         add(f"integer_arith/bfe_{t}_large", f"bfe.{t} d, a, p, n;",
             f"a {t} bits, p u32, n u32", f"d {t}", "Only the low byte of position and length counts.")
     add("integer_arith/fns_b32", "fns.b32 d, mask, base, offset;",

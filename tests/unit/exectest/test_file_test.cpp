@@ -66,6 +66,7 @@ TEST(TestFile, TellsWhereAMistakeIs) {
     EXPECT_EQ(error_of("// x\n// trials 0\n" + tail).substr(0, 10), "2: 'trials");
     EXPECT_EQ(error_of("// x\n// target 90\n" + tail), "2: a target is written sm_90 or sm_90a");
     EXPECT_EQ(error_of("// x\n// nan some\n" + tail), "2: 'nan' takes the value any");
+    EXPECT_EQ(error_of("// x\n// abs -1\n" + tail), "2: 'abs' takes a positive number");
     EXPECT_EQ(error_of("// x\n" + tail.substr(0, 13) + "// speed 3\n    mov.s32 d, 1;\n").substr(0, 24),
               "3: unknown key 'speed'; ");
     EXPECT_EQ(error_of("// x\n// shared m b32[3]\n" + tail),
