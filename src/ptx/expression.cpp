@@ -32,9 +32,12 @@ uint64_t divide(uint64_t a, uint64_t b, bool is_unsigned) {
     return static_cast<uint64_t>(static_cast<int64_t>(a) / static_cast<int64_t>(b));
 }
 
+// Shifts take their distance modulo 64: so does ptxas.
+uint64_t shift_left(uint64_t a, uint64_t b) { return a << (b & 63); }
+
 uint64_t shift_right(uint64_t a, uint64_t b, bool is_unsigned) {
-    if (is_unsigned) return b > 63 ? 0 : a >> b;
-    return static_cast<uint64_t>(static_cast<int64_t>(a) >> (b > 63 ? 63 : b));
+    if (is_unsigned) return a >> (b & 63);
+    return static_cast<uint64_t>(static_cast<int64_t>(a) >> (b & 63));
 }
 
 }  // namespace
@@ -115,7 +118,7 @@ const char* apply_binary(uint16_t op, Constant& left, const Constant& right) {
         case '&': left = make_integer(a & b, is_unsigned); break;
         case '|': left = make_integer(a | b, is_unsigned); break;
         case '^': left = make_integer(a ^ b, is_unsigned); break;
-        case two('<', '<'): left = make_integer(b > 63 ? 0 : a << b, left.is_unsigned); break;
+        case two('<', '<'): left = make_integer(shift_left(a, b), left.is_unsigned); break;
         case two('>', '>'): left = make_integer(shift_right(a, b, left.is_unsigned), left.is_unsigned); break;
         case '<': left = make_integer(less(a, b, is_unsigned)); break;
         case '>': left = make_integer(less(b, a, is_unsigned)); break;

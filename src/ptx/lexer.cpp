@@ -35,14 +35,20 @@ int digit_value(char c) {
 
 }  // namespace
 
+void append_token(std::string& text, const Token& token) {
+    const bool joins = !text.empty() && is_class(text.back(), kFollow);
+    if (joins && is_wordlike(token)) text += ' ';
+    text += token.text;
+}
+
 Token Lexer::next() {
     Token token;
     skip_space(token);
     token.first_on_line = fresh_line_;
     fresh_line_ = false;
     const size_t begin = at_;
-    token.place = {line_, static_cast<int>(begin - line_start_) + 1};
     if (token.kind == Token::Kind::bad) return token;
+    token.place = {line_, static_cast<int>(begin - line_start_) + 1};
     if (at_ >= text_.size()) return token;
     const char c = peek();
     if (is_class(c, kStart) || (c == '%' && is_class(peek(1), kFollow)) ||
@@ -90,6 +96,7 @@ void Lexer::skip_space(Token& token) {
                 token.kind = Token::Kind::bad;
                 token.problem = "this comment is not closed";
                 token.text = text_.substr(at_, 2);
+                token.place = {line_, static_cast<int>(at_ - line_start_) + 1};
                 skip_to(text_.size());
                 return;
             }
@@ -186,8 +193,8 @@ void Lexer::lex_number(Token& token) {
         overflow |= __builtin_add_overflow(token.bits, digit, &token.bits);
     }
     const bool empty = at_ == first;
-    token.is_unsigned = (peek() | 0x20) == 'u' || token.bits >> 63;
-    if ((peek() | 0x20) == 'u') ++at_;
+    token.is_unsigned = peek() == 'U' || token.bits >> 63;
+    if (peek() == 'U') ++at_;
     if (overflow || empty || is_class(peek(), kFollow)) {
         token.kind = Token::Kind::bad;
         token.problem = overflow ? "this integer needs more than 64 bits" : "this number cannot be read";
@@ -195,17 +202,14 @@ void Lexer::lex_number(Token& token) {
     }
 }
 
+// As for ptxas, a backslash is a character like others.
 void Lexer::lex_string(Token& token) {
     token.kind = Token::Kind::string;
-    for (++at_; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
-        if (text_[at_] == '\\' && peek(1) != '\n') {
-            ++at_;
-        } else if (text_[at_] == '"') {
+    for (++at_; at_ < text_.size() && text_[at_] != '\n'; ++at_)
+        if (text_[at_] == '"') {
             ++at_;
             return;
         }
-    }
-    if (at_ > text_.size()) at_ = text_.size();
     token.kind = Token::Kind::bad;
     token.problem = "this string is not closed";
 }

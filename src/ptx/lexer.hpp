@@ -2,6 +2,7 @@
 // PTX text to tokens, one at a time. A token keeps a view of the text; nothing is allocated.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "isa/instruction.hpp"
@@ -35,6 +36,13 @@ struct Token {
         return (kind == Kind::word || kind == Kind::directive) && text == name;
     }
 };
+
+// A name or an integer. (Not a real number: "32.b" would be one.)
+inline bool is_wordlike(const Token& token) {
+    return token.kind == Token::Kind::word || token.kind == Token::Kind::directive || token.kind == Token::Kind::integer;
+}
+// Appends the token, behind a space where the two would read as one.
+void append_token(std::string& text, const Token& token);
 
 constexpr uint16_t two(char a, char b) {
     return static_cast<uint16_t>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b) << 8);

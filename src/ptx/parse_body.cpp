@@ -16,7 +16,7 @@ bool Parser::parse_body(Function& function) {
     const Token open = token_;
     advance();
     const size_t outermost = scopes_.size();
-    while (errors_.size() < kMaxErrors) {
+    while (errors_.size() < kMaxErrors && !stop_) {
         if (token_.kind == Token::Kind::end) return error(open, "the body of '" + function.name + "' is not closed");
         if (token_.is('}') && scopes_.size() == outermost) {
             advance();
@@ -30,9 +30,13 @@ bool Parser::parse_body(Function& function) {
 void Parser::parse_statement(Function& function) {
     const Token at = token_;
     bool good = true;
+    open_braces_ = 0;
     if (token_.is('{')) {
-        good = scopes_.size() < static_cast<size_t>(kMaxDepth) || error_here("scopes are nested too deeply");
-        if (good) scopes_.emplace_back();
+        if (scopes_.size() >= static_cast<size_t>(kMaxDepth)) {
+            too_deep("scopes are");
+            return;
+        }
+        scopes_.emplace_back();
         add(function, Statement::Kind::open_scope, 0, at.place);
         advance();
     } else if (token_.is('}')) {

@@ -40,7 +40,7 @@ bool Parser::parse_binary(Constant& value, int least, int depth) {
 }
 
 bool Parser::parse_unary(Constant& value, int depth) {
-    if (depth > kMaxDepth) return error_here("this expression is nested too deeply");
+    if (depth > kMaxDepth) return too_deep("this expression is");
     if (token_.kind == Token::Kind::integer || token_.kind == Token::Kind::real) {
         value = make_constant(token_);
         advance();

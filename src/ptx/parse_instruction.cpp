@@ -20,12 +20,9 @@ bool is_special_vector(std::string_view name) {
 
 // Elements of vector registers, and the bytes and halves that video instructions select.
 bool is_component(std::string_view text) {
-    constexpr std::array<std::string_view, 16> kNames = {".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a",
-                                                         ".b0", ".b1", ".b2", ".b3", ".h0", ".h1", ".h10", ".h32"};
-    for (std::string_view component : kNames)
-        if (text == component) return true;
-    // Selectors of the SIMD video instructions: .b3210, .h10
-    return (text.size() == 5 && text[1] == 'b') || (text.size() == 4 && text[1] == 'h');
+    if (text.size() == 2) return std::string_view("xyzwrgba").find(text[1]) != std::string_view::npos;
+    const size_t most = text[1] == 'b' ? 4 : text[1] == 'h' ? 2 : 0;  // .b0, .b3210, .h10
+    return text.size() <= 2 + most && text.find_first_not_of("01234567", 2) == std::string_view::npos;
 }
 
 }  // namespace
@@ -74,9 +71,10 @@ bool Parser::parse_instruction(Function& function, const Token& opcode, Instruct
 }
 
 bool Parser::parse_operand(Operand& operand, int depth) {
-    if (depth > 8) return error_here("operands are nested too deeply");
+    if (depth > 8) return too_deep("operands are");
     operand.place = token_.place;
     if (accept('{')) {
+        ++open_braces_;
         operand.kind = Operand::Kind::vector;
         return parse_operand_list(operand.items, '}', depth) && parse_pair_tail(operand, depth);
     }
@@ -122,14 +120,19 @@ bool Parser::parse_pair_tail(Operand& operand, int depth) {
 }
 
 bool Parser::parse_operand_list(std::vector<Operand>& items, char close, int depth) {
-    if (accept(close)) return true;
+    if (accept(close)) {
+        if (close == '}') --open_braces_;
+        return true;
+    }
     do {
         Operand item;
         if (!parse_operand(item, depth + 1)) return false;
         items.push_back(std::move(item));
         if (items.size() > kMaxOperands) return error_here("too many operands");
     } while (accept(','));
-    return expect(close, "to close the list of operands");
+    if (!expect(close, "to close the list of operands")) return false;
+    if (close == '}') --open_braces_;
+    return true;
 }
 
 bool Parser::parse_name_operand(Operand& operand) {

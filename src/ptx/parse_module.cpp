@@ -35,9 +35,18 @@ void Parser::add_item(Item::Kind kind, size_t size) {
 void Parser::parse_module_statement() {
     const Token at = token_;
     if (!parse_directive()) {
-        recover();
-        // A statement that cannot start anything is still taken, so that reading goes on.
         if (token_.place.line == at.place.line && token_.place.col == at.place.col) advance();
+        recover_module();
+    }
+}
+
+// At the next line that starts with a directive of a module: what was wrong may have been anything.
+void Parser::recover_module() {
+    while (token_.kind != Token::Kind::end) {
+        if (token_.first_on_line && token_.kind == Token::Kind::directive)
+            for (std::string_view name : kModuleDirectives)
+                if (token_.text == name) return;
+        advance();
     }
 }
 
@@ -166,8 +175,9 @@ bool Parser::parse_section() {
             else text += ':', advance();
             line_begins = true;
         } else {
-            if (!line_begins) return error(token, "a line of a section starts with .b8, .b16, .b32, .b64 or a label");
-            text += token.text;
+            const bool operand = is_wordlike(token) || token.is(',') || token.is('+') || token.is('-');
+            if (!line_begins || !operand) return error(token, "a line of a section starts with .b8, .b16, .b32, .b64 or a label");
+            append_token(text, token);
         }
     }
     advance();
@@ -234,13 +244,25 @@ bool Parser::parse_function(Linkage linkage) {
     advance();
     scopes_.emplace_back();
     loc_ = -1;
-    const bool good = parse_function_head(function) && parse_function_directives(function) &&
+    Token name;
+    const bool good = parse_function_head(function, name) && parse_function_directives(function) &&
                       (!function.has_body || parse_body(function));
     scopes_.resize(1);
-    return good && add_function(std::move(function));
+    if (!good || !check_body(function, name)) return false;
+    module_.functions.push_back(std::move(function));
+    add_item(Item::Kind::function, module_.functions.size());
+    return true;
 }
 
-bool Parser::parse_function_head(Function& function) {
+// A function may be declared often, but has one body.
+bool Parser::check_body(const Function& function, const Token& name) {
+    if (!function.has_body) return true;
+    const auto [entry, added] = bodies_.emplace(function.name, function.place);
+    if (added) return true;
+    return error(name, "'" + function.name + "' already has a body, in line " + std::to_string(entry->second.line));
+}
+
+bool Parser::parse_function_head(Function& function, Token& name) {
     if (accept(".attribute")) {
         std::string text;
         if (!parse_attribute(text)) return false;
@@ -253,6 +275,7 @@ bool Parser::parse_function_head(Function& function) {
     if (token_.kind != Token::Kind::word) return expected("the function's name");
     function.name = std::string(token_.text);
     function.place = token_.place;
+    name = token_;
     advance();
     return !token_.is('(') || parse_parameters(function.params);
 }
@@ -302,21 +325,6 @@ bool Parser::parse_function_directive(std::vector<std::pair<std::string, std::st
         return error(name, std::string(known->name) + " takes " + std::to_string(known->least) +
                                (known->most > known->least ? " to " + std::to_string(known->most) : "") + " numbers");
     directives.emplace_back(std::string(name.text), arguments);
-    return true;
-}
-
-bool Parser::add_function(Function function) {
-    if (function.has_body) {
-        const auto [entry, added] = bodies_.emplace(function.name, function.place);
-        if (!added) {
-            Token at;
-            at.kind = Token::Kind::word;
-            at.place = function.place;
-            return error(at, "'" + function.name + "' already has a body, in line " + std::to_string(entry->second.line));
-        }
-    }
-    module_.functions.push_back(std::move(function));
-    add_item(Item::Kind::function, module_.functions.size());
     return true;
 }
 

@@ -116,17 +116,12 @@ bool Parser::parse_qualifier(Variable& variable) {
 bool Parser::parse_attribute(std::string& attributes) {
     if (!expect('(', "after .attribute")) return false;
     std::string text = ".attribute(";
-    int depth = 1;
-    bool spaced = false;
-    while (true) {
-        if (token_.kind == Token::Kind::end || token_.kind == Token::Kind::bad || token_.is(';') || token_.is('{'))
+    for (int depth = 1; depth > 0; advance()) {
+        if (!is_wordlike(token_) && !token_.is('(') && !token_.is(')') && !token_.is(','))
             return expected("')' to close .attribute");
         depth += token_.is('(') ? 1 : token_.is(')') ? -1 : 0;
-        if (spaced) text += ' ';
-        spaced = token_.is(',');
-        text += token_.text;
-        advance();
-        if (depth == 0) break;
+        append_token(text, token_);
+        if (token_.is(',')) text += ' ';
     }
     attributes += attributes.empty() ? text : " " + text;
     return true;

@@ -35,8 +35,8 @@ Parser::Parser(std::string_view text, std::string_view name) : text_(text), lexe
 Result<Module> Parser::run() {
     scopes_.emplace_back();
     advance();
-    while (token_.kind != Token::Kind::end && errors_.size() < kMaxErrors) parse_module_statement();
-    if (errors_.empty() && module_.version.empty())
+    while (token_.kind != Token::Kind::end && errors_.size() < kMaxErrors && !stop_) parse_module_statement();
+    if (errors_.empty() && (module_.version.empty() || module_.targets.empty()))
         error_here("a PTX module starts with .version and .target");
     if (!errors_.empty()) return fail(std::move(errors_));
     return std::move(module_);
@@ -77,6 +77,11 @@ bool Parser::expected(std::string_view what) {
     return error_here(std::move(message));
 }
 
+bool Parser::too_deep(std::string_view what) {
+    stop_ = true;
+    return error_here(std::string(what) + " nested too deeply");
+}
+
 // Where something is missing at the end of a line: just behind the last token.
 Token Parser::after_previous() const {
     Token at = previous_;
@@ -103,22 +108,10 @@ bool Parser::error(const Token& at, std::string message) {
 void Parser::recover() {
     while (!accept(';')) {
         if (token_.first_on_line && starts_statement(token_)) return;
-        if (token_.is('}') || token_.kind == Token::Kind::end) return;
+        if (token_.kind == Token::Kind::end) return;
+        if (token_.is('}') && open_braces_-- <= 0) return;
         advance();
     }
-}
-
-// Tokens up to ';', as text with single spaces where the author had any.
-std::string Parser::rest_of_statement() {
-    const char* end = nullptr;
-    std::string rest;
-    while (!token_.is(';') && token_.kind != Token::Kind::end && token_.kind != Token::Kind::bad) {
-        if (end && token_.text.data() != end) rest += ' ';
-        rest += token_.text;
-        end = token_.text.data() + token_.text.size();
-        advance();
-    }
-    return rest;
 }
 
 bool Parser::declare(const Token& name) {

@@ -32,11 +32,11 @@ class Parser {
     bool accept(std::string_view name);
     bool expect(char c, const char* after);
     bool error(const Token& at, std::string message);
+    bool too_deep(std::string_view what);
     bool error_here(std::string message) { return error(token_, std::move(message)); }
     bool expected(std::string_view what);
     Token after_previous() const;
     void recover();
-    std::string rest_of_statement();
 
     // Constant expressions (parse_expression.cpp).
     bool starts_expression() const;
@@ -59,10 +59,11 @@ class Parser {
     bool parse_dwarf_line();
     bool parse_source_section();
     bool parse_function(Linkage linkage);
-    bool parse_function_head(Function& function);
+    bool parse_function_head(Function& function, Token& name);
     bool parse_function_directives(Function& function);
     bool parse_function_directive(std::vector<std::pair<std::string, std::string>>& directives);
-    bool add_function(Function function);
+    bool check_body(const Function& function, const Token& name);
+    void recover_module();
     void add_item(Item::Kind kind, size_t size);
 
     // Declarations (parse_variable.cpp).
@@ -118,6 +119,8 @@ class Parser {
     MatchCache matches_;
     int loc_ = -1;
     bool in_call_ = false;
+    bool stop_ = false;     // reading on would only repeat the last error
+    int open_braces_ = 0;   // of operands in the current statement, for recover()
     std::unordered_map<std::string, isa::Place> bodies_;
 };
 
