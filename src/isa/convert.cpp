@@ -151,7 +151,11 @@ void run_half_to_f32(Warp& w, const Inst& in) {
     alignas(64) float row[kLanes], scratch[kLanes];
     read_half(w, in[1][0], {.bf16 = bf16}, row);
     float* d = w.out<float>(in[0][0], scratch);
-    for (int lane = 0; lane < kLanes; ++lane) d[lane] = numerics::canonical(row[lane]);
+    // [H200] bf16 is widened by a shift, which keeps a NaN's payload; f16 by the converter.
+    if (bf16)
+        std::memcpy(d, row, sizeof row);
+    else
+        for (int lane = 0; lane < kLanes; ++lane) d[lane] = numerics::canonical(row[lane]);
     w.commit<float>(in[0][0], d, scratch);
 }
 void run_f32_to_half(Warp& w, const Inst& in) {

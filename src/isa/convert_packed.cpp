@@ -118,9 +118,15 @@ struct ToTf32 {
             result =
                 (result & 0x7fffffffu) >= 0x7f800000u ? (x & 0x80000000u) | 0x7f7fe000u : result;
         if constexpr (Relu) result = result >> 31 ? 0 : result;
-        // .rna without .satfinite is done in integer arithmetic by ptxas: the NaN is only cut.
-        constexpr bool kKeepsNan = Mode == Tie::away && !Saturate;
-        return magnitude > 0x7f800000u && !kKeepsNan ? numerics::kNanF32 : result;
+        // [H200] .rna is done in integer arithmetic by ptxas, which only cuts a NaN and with
+        // .satfinite takes one step off; the other modes give the canonical NaN, cut to tf32 unless
+        // .satfinite stands there.
+        if constexpr (Mode == Tie::away) {
+            const uint32_t cut = x & 0xffffe000u;
+            return magnitude > 0x7f800000u ? (Saturate ? cut - 0x2000u : cut) : result;
+        }
+        constexpr uint32_t kNan = Saturate ? numerics::kNanF32 : numerics::kNanF32 & 0xffffe000u;
+        return magnitude > 0x7f800000u ? kNan : result;
     }
 };
 template <Tie Mode, bool Saturate, bool Relu>

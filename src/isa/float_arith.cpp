@@ -26,11 +26,22 @@ struct Mul {
     static T apply(T a, T b) {
         return numerics::mul<R>(a, b);
     }
+    // Scaled, so that it does not underflow where it matters: |a b| is about 2^-126 there, hence
+    // |a| at most about 1.
+    static float residual(float result, float a, float b) {
+        constexpr float kScale = 0x1p64f;
+        return __builtin_fmaf(a * kScale, b, -result * kScale);
+    }
 };
 struct Fma {
     template <Rounding R, class T>
     static T apply(T a, T b, T c) {
         return numerics::fma<R>(a, b, c);
+    }
+    static float residual(float result, float a, float b, float c) {
+        const double rest = static_cast<double>(c) - static_cast<double>(result);
+        const double exact = __builtin_fma(static_cast<double>(a), static_cast<double>(b), rest);
+        return static_cast<float>(exact * 0x1p100);
     }
 };
 struct Div {

@@ -3,6 +3,7 @@
 // template parameters, chosen once at bind time.
 #pragma once
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -19,12 +20,25 @@ struct Modified {
     template <class... T>
     static auto apply(T... x) {
         auto result = Op::template apply<R>(input(x)...);
-        if constexpr (Ftz) result = numerics::flush(result);
+        if constexpr (Ftz) result = flush_result(result, input(x)...);
         if constexpr (Sat) result = numerics::saturate(result);
         return result;
     }
 
   private:
+    // The chip decides before rounding [H200]: a product just below 2^-126 that rounds up to it
+    // is flushed too. Operations where that can happen have residual(result, x...): the sign of
+    // (exact - result).
+    template <class T, class... X>
+    static T flush_result(T result, X... x) {
+        if constexpr (requires { Op::residual(result, x...); }) {
+            const bool smallest = (numerics::bits_of(result) & 0x7fffffffu) == 0x00800000u;
+            const T rest = Op::residual(result, x...);
+            const bool below = (rest != 0) & (std::signbit(rest) != std::signbit(result));
+            result = smallest & below ? std::copysign(T(0), result) : result;
+        }
+        return numerics::flush(result);
+    }
     template <class T>
     static T input(T x) {
         if constexpr (Ftz)

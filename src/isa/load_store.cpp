@@ -15,13 +15,16 @@ void run_load(Warp& w, const Inst& in) {
     alignas(64) uint8_t* pointer[kLanes];
     alignas(64) T scratch[kLanes];
     w.addresses(in[1], address);
-    w.access(in, MemoryAux::unpack(in.aux).space, address, sizeof(T), Access::read, pointer);
+    const Space space = MemoryAux::unpack(in.aux).space;
     T* d = w.out<T>(in[0][0], scratch);
+    if (const uint8_t* row = w.access_row(space, address, sizeof(T), Access::read)) {
+        std::memcpy(d, row, sizeof(T) * kLanes);
+        return w.commit<T>(in[0][0], d, scratch);
+    }
+    w.access(in, space, address, sizeof(T), Access::read, pointer);
     if (w.active != kAllLanes) {
         for (int lane = 0; lane < kLanes; ++lane)
             if (pointer[lane]) std::memcpy(&d[lane], pointer[lane], sizeof(T));
-    } else if (is_contiguous(pointer, sizeof(T))) {
-        std::memcpy(d, pointer[0], sizeof(T) * kLanes);
     } else {
         for (int lane = 0; lane < kLanes; ++lane) std::memcpy(&d[lane], pointer[lane], sizeof(T));
     }
@@ -34,13 +37,16 @@ void run_store(Warp& w, const Inst& in) {
     alignas(64) uint8_t* pointer[kLanes];
     alignas(64) T scratch[kLanes];
     w.addresses(in[0], address);
-    w.access(in, MemoryAux::unpack(in.aux).space, address, sizeof(T), Access::write, pointer);
+    const Space space = MemoryAux::unpack(in.aux).space;
     const T* value = w.in<T>(in[1][0], scratch);
+    if (uint8_t* row = w.access_row(space, address, sizeof(T), Access::write)) {
+        std::memcpy(row, value, sizeof(T) * kLanes);
+        return;
+    }
+    w.access(in, space, address, sizeof(T), Access::write, pointer);
     if (w.active != kAllLanes) {
         for (int lane = 0; lane < kLanes; ++lane)
             if (pointer[lane]) std::memcpy(pointer[lane], &value[lane], sizeof(T));
-    } else if (is_contiguous(pointer, sizeof(T))) {
-        std::memcpy(pointer[0], value, sizeof(T) * kLanes);
     } else {
         for (int lane = 0; lane < kLanes; ++lane)
             std::memcpy(pointer[lane], &value[lane], sizeof(T));

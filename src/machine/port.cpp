@@ -29,6 +29,22 @@ bool valid_bytes(const uint8_t* valid) {
 
 bool valid_range(const uint8_t* valid, uint64_t bytes) { return !std::memchr(valid, 0, bytes); }
 
+// The same for a whole row of lanes: a multiple of 32 bytes, so that no call is needed.
+bool valid_row(const uint8_t* valid, uint64_t bytes) {
+    uint64_t all[4] = {kAllValid, kAllValid, kAllValid, kAllValid};
+    for (uint64_t i = 0; i < bytes; i += sizeof all) {
+        uint64_t bits[4];
+        std::memcpy(bits, valid + i, sizeof bits);
+        for (int k = 0; k < 4; ++k) all[k] &= bits[k];
+    }
+    return (all[0] & all[1] & all[2] & all[3]) == kAllValid;
+}
+
+void set_valid_row(uint8_t* valid, uint64_t bytes) {
+    const uint64_t ones[4] = {kAllValid, kAllValid, kAllValid, kAllValid};
+    for (uint64_t i = 0; i < bytes; i += sizeof ones) std::memcpy(valid + i, ones, sizeof ones);
+}
+
 std::string_view access_name(Access kind) {
     return kind == Access::read ? "read" : kind == Access::write ? "write" : "atomic";
 }
@@ -48,44 +64,22 @@ class Checker {
 
     void lanes(const Region& region, const uint64_t* address, uint64_t window, LaneMask lanes, uint8_t** pointer) {
         const int first = __builtin_ctz(lanes);
-        const uint64_t start = address[first];
-        uint64_t unlike = 0, misaligned = 0;
-        if (lanes == kAllLanes) {
-            for (uint64_t i = 0; i < kLanes; ++i) unlike |= address[i] ^ (start + i * bytes_);
-            misaligned = start & (bytes_ - 1);
-        } else {
-            unlike = 1;
-            for (int i = 0; i < kLanes; ++i) misaligned |= (lanes >> i & 1) ? address[i] & (bytes_ - 1) : 0;
-        }
-        if (unlike && lanes == kAllLanes)
-            for (int i = 0; i < kLanes; ++i) misaligned |= address[i] & (bytes_ - 1);
+        uint64_t misaligned = 0;
+        for (int i = 0; i < kLanes; ++i) misaligned |= (lanes >> i & 1) ? address[i] & (bytes_ - 1) : 0;
         if (misaligned) refuse_misaligned(address, lanes);
         if (kind_ != Access::read && !region.writable)
-            fault("write to read-only", space_, start, bytes_, kind_, first, region.name);
-        if (!unlike)
-            unit_stride(region, start - window, pointer);
-        else
-            scattered(region, address, window, lanes, pointer);
+            fault("write to read-only", space_, address[first], bytes_, kind_, first, region.name);
+        uint64_t unlike = lanes ^ kAllLanes;
+        for (int i = 0; i < kLanes; ++i) unlike |= address[i] ^ address[0];
+        if (!unlike && kind_ == Access::read) {  // one address for all, as of kernel parameters
+            scattered(region, address, window, 1, pointer);
+            for (int i = 1; i < kLanes; ++i) pointer[i] = pointer[0];
+            return;
+        }
+        scattered(region, address, window, lanes, pointer);
     }
 
   private:
-    void unit_stride(const Region& region, uint64_t start, uint8_t** pointer) {
-        const uint64_t total = uint64_t{bytes_} * kLanes;
-        if (!region.contains(start, total)) {
-            for (uint64_t i = 0; i < kLanes; ++i) bounds(region, start + i * bytes_, static_cast<int>(i));
-        }
-        const uint64_t offset = start - region.base;
-        if (region.valid) {
-            if (kind_ == Access::write)
-                std::memset(region.valid + offset, 1, total);
-            else if (!valid_range(region.valid + offset, total))
-                for (uint64_t i = 0; i < kLanes; ++i)
-                    initialised(region, offset + i * bytes_, static_cast<int>(i));
-        }
-        uint8_t* data = region.data + offset;
-        for (uint64_t i = 0; i < kLanes; ++i) pointer[i] = data + i * bytes_;
-    }
-
     void scattered(const Region& region, const uint64_t* address, uint64_t window, LaneMask lanes, uint8_t** pointer) {
         switch (bytes_) {
             case 1: return scattered_of<1>(region, address, window, lanes, pointer);
@@ -161,8 +155,43 @@ const Region& global_region(Warp& warp, uint64_t address, uint64_t bytes, Access
 
 }  // namespace
 
+uint8_t* Warp::access_row(Space space, const uint64_t* address, uint32_t bytes, Access kind) {
+    if (active != kAllLanes || sink) return nullptr;
+    const uint64_t start = address[0];
+    uint64_t unlike = start & (bytes - 1);
+    for (uint64_t i = 0; i < kLanes; ++i) unlike |= address[i] ^ (start + i * bytes);
+    if (unlike) return nullptr;
+    const Space here = space == Space::generic ? space_of(start) : space;
+    const uint64_t at = space == Space::generic ? start - window_of(here) : start;
+    const uint64_t total = uint64_t{bytes} * kLanes;
+    const Region* region = nullptr;
+    switch (here) {
+        case Space::shared: region = &block->shared; break;
+        case Space::constant: region = &grid->constant; break;
+        case Space::param: region = &grid->params; break;
+        case Space::local: return nullptr;
+        default:
+            region = last_global;
+            if (!region || !region->contains(at, total)) region = grid->global->find(at, total);
+            if (region) last_global = region;
+    }
+    if (!region || !region->contains(at, total)) return nullptr;
+    const uint64_t offset = at - region->base;
+    if (kind == Access::write) {
+        if (!region->writable) return nullptr;
+        if (region->valid) set_valid_row(region->valid + offset, total);
+    } else if (kind == Access::atomic || (region->valid && !valid_row(region->valid + offset, total))) {
+        return nullptr;
+    }
+    return region->data + offset;
+}
+
 void Warp::access(const Inst& inst, Space space, const uint64_t* address, uint32_t bytes, Access kind,
                   uint8_t** pointer) {
+    if (uint8_t* row = access_row(space, address, bytes, kind)) {
+        for (uint64_t i = 0; i < kLanes; ++i) pointer[i] = row + i * bytes;
+        return;
+    }
     if (active != kAllLanes) std::memset(pointer, 0, sizeof(uint8_t*) * kLanes);
     LaneMask left = active;
     while (left) {
@@ -190,10 +219,11 @@ void Warp::access(const Inst& inst, Space space, const uint64_t* address, uint32
                 break;
             default: {
                 const Region& region = global_region(*this, address[first], bytes, kind, first);
-                for (LaneMask some = lanes; some; some &= some - 1) {
-                    const int lane = __builtin_ctz(some);
-                    if (!region.contains(address[lane], bytes)) lanes &= ~(LaneMask{1} << lane);
-                }
+                // Lanes in other allocations have their own turn of the loop.
+                bool outside = false;
+                for (int i = 0; i < kLanes; ++i) outside |= (lanes >> i & 1) && !region.contains(address[i], bytes);
+                for (int i = 0; outside && i < kLanes; ++i)
+                    if (!region.contains(address[i], bytes)) lanes &= ~(LaneMask{1} << i);
                 checker.lanes(region, address, 0, lanes, pointer);
             }
         }

@@ -26,6 +26,7 @@ struct Frame {
     uint32_t return_pc = 0;    // where the caller goes on
     uint32_t call_inst = 0;    // index of the call instruction, for copying results back
     uint32_t local_base = 0;   // bytes from the start of each lane's local memory
+    uint32_t depth = 0;        // calls above it: 0 for the kernel
     std::vector<uint8_t> registers;
     std::shared_ptr<Frame> caller;
 };
@@ -40,6 +41,12 @@ struct Wait {
     uint64_t until = 0;        // timer: a clock value
 };
 
+// What a completed barrier phase says of its predicates, for bar.red.
+struct BarrierOutcome {
+    uint32_t count = 0;
+    bool all = false, any = false;
+};
+
 // Lanes of a warp that share a program counter.
 struct Split {
     uint32_t pc = 0;
@@ -47,6 +54,8 @@ struct Split {
     std::shared_ptr<Frame> frame;
     Wait wait;
     bool resumed = false;  // the instruction at pc already arrived once and was then released
+    BarrierOutcome outcome;  // resumed at a barrier: of the phase it waited for
+    uint64_t since = 0;      // Warp::executed when it was set aside
 };
 
 // Values that lanes publish to each other when a .sync instruction is reached at different times.
@@ -69,6 +78,7 @@ class Warp {
     LaneMask active = 0;      // lanes that execute this instruction (mask and guard)
     uint32_t pc = 0, next_pc = 0;
     bool resumed = false;
+    BarrierOutcome outcome;   // resumed at a barrier
     Wait wait;                // set by an instruction that has to wait; see wait_here()
     std::shared_ptr<Frame> frame;
     std::vector<Split> parked;  // the other splits
@@ -83,7 +93,7 @@ class Warp {
     uint8_t* local_valid = nullptr;
     uint64_t local_bytes = 0;        // per lane
     const Region* last_global = nullptr;  // where the last global access went
-    uint64_t executed = 0, lane_executed = 0;
+    uint64_t executed = 0, lane_executed = 0;  // instructions issued; lanes summed over them
 
     // ---- operands ----
     // A source operand as 32 values of T: the register itself, or converted into scratch.
@@ -136,12 +146,20 @@ class Warp {
     // Inactive lanes' pointers are null.
     void access(const Inst& inst, Space space, const uint64_t* address, uint32_t bytes, Access kind,
                 uint8_t** pointer);
+    // The common case of access, in one piece: when all 32 lanes take part and their addresses step
+    // by `bytes`, the host pointer of the first, checked for all. Null: use access. Atomics and
+    // observed accesses always give null.
+    uint8_t* access_row(Space space, const uint64_t* address, uint32_t bytes, Access kind);
     // One lane, any size and alignment 1: for strings, parameters and bulk copies.
     uint8_t* access_lane(Space space, uint64_t address, uint64_t bytes, Access kind, int lane);
 
     // ---- control ----
     LaneMask alive() const { return ~exited; }
     bool diverged() const { return !parked.empty(); }
+    // Lanes that the caller takes out of the running split go on at `where` when their turn comes.
+    void park(LaneMask lanes, uint32_t where) {
+        parked.push_back(Split{.pc = where, .mask = lanes, .frame = frame, .wait = {}, .since = executed});
+    }
     // Lanes in taken go to target, the other lanes of the split go on.
     void branch(LaneMask taken, uint32_t target);
     // Per-lane targets (brx.idx, indirect calls): active lanes are regrouped by target.
@@ -152,7 +170,8 @@ class Warp {
         wait = reason;
         next_pc = pc;
     }
-    // For .sync instructions. values[0..count): own lanes' values on entry, all members' on return.
+    // For .sync instructions. members: the mask as the program names it; lanes that ended count as
+    // present. values[0..count): own lanes' values on entry, all members' on return.
     // False: not everybody is here yet; the caller returns and is run again later.
     bool gather(const Inst& inst, LaneMask members, uint32_t (*values)[kLanes], int count);
     // For .aligned instructions: true when all live lanes of the warp execute it together.

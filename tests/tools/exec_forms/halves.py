@@ -23,8 +23,6 @@ def forms(add):
         put(add, f"fma.rn.{t}", f"a {t}, b {t}, c {t}", f"d {t}")
         put(add, f"fma.rn.{t}", f"a {t} normal, b {t} normal, c {t} normal", f"d {t}", "_normal")
         put(add, f"fma.rn.relu.{t}", f"a {t}, b {t}, c {t}", f"d {t}")
-        put(add, f"fma.rn.oob.{t}", f"a {t} edge, b {t} edge, c {t}", f"d {t}")
-        put(add, f"fma.rn.oob.relu.{t}", f"a {t}, b {t}, c {t}", f"d {t}")
         if is_f16:
             put(add, f"fma.rn.ftz.{t}", f"a {t}, b {t}, c {t}", f"d {t}")
             put(add, f"fma.rn.sat.{t}", f"a {t}, b {t}, c {t}", f"d {t}")
