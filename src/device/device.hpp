@@ -76,6 +76,11 @@ struct LaunchReport {
     std::string printf_output;
 };
 
+struct SourceLine {
+    std::string file;
+    int line = 0;
+};
+
 // Who last wrote a byte (only after trace_writes(true), only where the device can tell).
 struct WriteRecord {
     Dim3 block, thread;
@@ -84,6 +89,14 @@ struct WriteRecord {
     int ptx_line = 0;
     std::string source_file;  // from .loc; empty without line info
     int source_line = 0;
+    std::vector<SourceLine> call_sites;  // where source_line was inlined, innermost first
+    // The instructions that defined what was written and where: value, address, guard.
+    struct Definition {
+        std::string instruction;
+        int ptx_line = 0;
+        std::vector<SourceLine> source;  // its line, then its call sites; empty without line info
+    };
+    std::vector<Definition> operands;
 };
 
 // Arguments of cuTensorMapEncodeTiled, same meaning and limits.

@@ -133,13 +133,21 @@ class EmulatedDevice final : public Device {
                         static_cast<uint32_t>(i / dim[0] / dim[1])};
         };
         const emulator::SourcePlace place = emulator::source_place(*traced.kernel, record->inst);
-        return WriteRecord{.block = unlinear(record->block, traced.grid),
-                           .thread = unlinear(record->thread, traced.block),
-                           .kernel = traced.kernel->program.kernel,
-                           .instruction = place.text,
-                           .ptx_line = place.ptx_line,
-                           .source_file = place.file,
-                           .source_line = place.line};
+        WriteRecord out{.block = unlinear(record->block, traced.grid),
+                        .thread = unlinear(record->thread, traced.block),
+                        .kernel = traced.kernel->program.kernel,
+                        .instruction = place.text,
+                        .ptx_line = place.ptx_line,
+                        .source_file = place.file,
+                        .source_line = place.line};
+        for (const ptx::SourceLine& each : place.call_sites) out.call_sites.push_back({each.file, each.line});
+        for (const emulator::SourcePlace& each : emulator::operand_places(*traced.kernel, record->inst)) {
+            WriteRecord::Definition definition{.instruction = each.text, .ptx_line = each.ptx_line};
+            if (each.line > 0) definition.source.push_back({each.file, each.line});
+            for (const ptx::SourceLine& site : each.call_sites) definition.source.push_back({site.file, site.line});
+            out.operands.push_back(std::move(definition));
+        }
+        return out;
     }
 
   private:

@@ -174,23 +174,39 @@ Result<std::unique_ptr<Kernel>> decode(std::shared_ptr<const ptx::Module> module
     return kernel;
 }
 
-SourcePlace source_place(const Kernel& kernel, uint32_t inst) {
+static SourcePlace place_of(const ptx::Module& module, const ptx::Instruction& source) {
     SourcePlace place;
-    const ptx::Instruction* source = inst < kernel.source.size() ? kernel.source[inst] : nullptr;
-    if (!source) {
-        place.text = "ret";
-        return place;
-    }
-    place.text = ptx::print(*source);
+    place.text = ptx::print(source);
     std::replace(place.text.begin(), place.text.end(), '\t', ' ');
-    place.ptx_line = source->place.line;
-    place.ptx_col = source->place.col;
-    if (source->loc >= 0) {
-        const ptx::Loc& loc = kernel.module->locs[static_cast<size_t>(source->loc)];
-        place.line = loc.line;
-        if (const ptx::SourceFile* file = kernel.module->file(loc.file)) place.file = file->path;
-    }
+    place.ptx_line = source.place.line;
+    place.ptx_col = source.place.col;
+    place.call_sites = ptx::source_lines(module, source.loc);
+    if (place.call_sites.empty()) return place;
+    place.file = place.call_sites.front().file;
+    place.line = place.call_sites.front().line;
+    place.call_sites.erase(place.call_sites.begin());
     return place;
+}
+
+SourcePlace source_place(const Kernel& kernel, uint32_t inst) {
+    const ptx::Instruction* source = inst < kernel.source.size() ? kernel.source[inst] : nullptr;
+    if (source) return place_of(*kernel.module, *source);
+    SourcePlace place;
+    place.text = "ret";
+    return place;
+}
+
+std::vector<SourcePlace> operand_places(const Kernel& kernel, uint32_t inst) {
+    std::vector<SourcePlace> out;
+    const ptx::Instruction* source = inst < kernel.source.size() ? kernel.source[inst] : nullptr;
+    if (!source) return out;
+    for (const ptx::Function& function : kernel.module->functions) {
+        const auto& all = function.instructions;
+        if (all.empty() || source < all.data() || source >= all.data() + all.size()) continue;
+        for (const ptx::Instruction* each : ptx::operand_definitions(function, *source))
+            out.push_back(place_of(*kernel.module, *each));
+    }
+    return out;
 }
 
 }  // namespace ww::emulator

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "machine/program.hpp"
+#include "ptx/definitions.hpp"
 #include "ptx/module.hpp"
 
 namespace ww::emulator {
@@ -50,7 +51,10 @@ struct SourcePlace {
     int ptx_line = 0, ptx_col = 0;
     std::string file;  // from .loc
     int line = 0;
+    std::vector<ptx::SourceLine> call_sites;  // where that line was inlined, innermost first
 };
 SourcePlace source_place(const Kernel& kernel, uint32_t inst);
+// The instructions that define the registers which instruction i reads.
+std::vector<SourcePlace> operand_places(const Kernel& kernel, uint32_t inst);
 
 }  // namespace ww::emulator

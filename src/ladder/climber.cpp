@@ -195,8 +195,10 @@ void Climber::stage_rung(Rung& rung, const Target& target) {
     request.poison = static_cast<uint8_t>(~poison_);
     RunResult second = runner_.run(request);
     if (second.failure) return fail_run(rung, target, request, std::move(*second.failure));
-    if (auto failure = find_unwritten(target, first.outputs, second.outputs))
+    if (auto failure = find_unwritten(target, first.outputs, second.outputs)) {
+        if (has_taps(target)) first_bad_tap(*failure, target, *data);
         return fail_with(rung, std::move(*failure));
+    }
     for (const std::string& name : target.stage->outputs)
         judge(rung, target, *data, first.outputs.at(name), false);
     if (rung.failure) {

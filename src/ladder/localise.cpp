@@ -56,6 +56,9 @@ void Climber::first_bad_tap(Failure& failure, const Target& target, CaseData& da
         if (comparison.pass) continue;
         failure.tap = name;
         failure.tap_first = std::move(comparison.first);
+        if (!failure.tap_first) return;
+        request.trace = RunRequest::Trace{.tensor = name, .linear = comparison.first_linear};
+        failure.tap_written_by = runner_.run(request).written_by;
         return;
     }
 }

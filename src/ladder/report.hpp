@@ -59,7 +59,8 @@ struct Failure {
     std::optional<Element> tap_first;  // first wrong element of the first bad tap
     std::vector<int64_t> tile, tile_first;  // index of the tile; coordinates of its first element
     std::vector<int64_t> tile_extents;
-    std::optional<device::WriteRecord> written_by;
+    std::optional<device::WriteRecord> written_by;      // the first wrong element of the output
+    std::optional<device::WriteRecord> tap_written_by;  // tap_first
     Diagnostics diagnostics;
 };
 

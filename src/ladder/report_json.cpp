@@ -42,14 +42,28 @@ json to_json(const Metrics& metrics) {
 
 json to_json(const device::Dim3& dim) { return json::array({dim.x, dim.y, dim.z}); }
 
+json to_json(const std::vector<device::SourceLine>& lines) {
+    json out = json::array();
+    for (const device::SourceLine& each : lines)
+        out.push_back({{"file", each.file}, {"line", each.line}});
+    return out;
+}
+
 json to_json(const device::WriteRecord& record) {
+    json operands = json::array();
+    for (const device::WriteRecord::Definition& each : record.operands)
+        operands.push_back({{"instruction", each.instruction},
+                            {"ptx_line", each.ptx_line},
+                            {"source", to_json(each.source)}});
     return {{"block", to_json(record.block)},
             {"thread", to_json(record.thread)},
             {"kernel", record.kernel},
             {"instruction", record.instruction},
             {"ptx_line", record.ptx_line},
             {"source_file", record.source_file},
-            {"source_line", record.source_line}};
+            {"source_line", record.source_line},
+            {"call_sites", to_json(record.call_sites)},
+            {"operands", std::move(operands)}};
 }
 
 json to_json(const Failure& failure) {
@@ -64,6 +78,7 @@ json to_json(const Failure& failure) {
                        {"first", failure.tile_first},
                        {"extents", failure.tile_extents}};
     if (failure.written_by) out["written_by"] = to_json(*failure.written_by);
+    if (failure.tap_written_by) out["tap_written_by"] = to_json(*failure.tap_written_by);
     json diagnostics = json::array();
     for (const Diagnostic& each : failure.diagnostics)
         diagnostics.push_back({{"severity", severity_name(each.severity)},

@@ -2,6 +2,8 @@
 // A report for people: one line a rung, and below a failed one where the fault is.
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "ladder/report.hpp"
 #include "port/tensor.hpp"
 
@@ -25,6 +27,28 @@ std::string writer_text(const device::WriteRecord& record) {
                                   dim_text(record.thread), record.instruction);
     if (record.ptx_line > 0) out += fmt::format("  (PTX line {})", record.ptx_line);
     return out;
+}
+
+// "a.cuh:88, called from b.cu:42"; empty without line info.
+std::string source_text(const std::vector<device::SourceLine>& lines) {
+    std::string out;
+    for (const device::SourceLine& each : lines)
+        out += fmt::format("{}{}:{}", out.empty() ? "" : ", called from ", each.file, each.line);
+    return out;
+}
+
+using Line = std::function<void(std::string_view label, const std::string& text)>;
+
+void print_writer(const device::WriteRecord& record, std::string_view what, const Line& line) {
+    line(what, writer_text(record));
+    if (!record.source_file.empty()) {
+        std::vector<device::SourceLine> lines = {{record.source_file, record.source_line}};
+        lines.insert(lines.end(), record.call_sites.begin(), record.call_sites.end());
+        line("source", source_text(lines));
+    }
+    for (const device::WriteRecord::Definition& each : record.operands)
+        line("operand", fmt::format("{}  (PTX line {}){}{}", each.instruction, each.ptx_line,
+                                    each.source.empty() ? "" : " ", source_text(each.source)));
 }
 
 // The worst of all outputs, for the rung's one line.
@@ -86,7 +110,7 @@ std::string failure_text(const Rung& rung) {
     if (!rung.failure) return "";
     const Failure& failure = *rung.failure;
     std::string out;
-    const auto line = [&](std::string_view label, const std::string& text) {
+    const Line line = [&](std::string_view label, const std::string& text) {
         out += fmt::format("      {:12} {}\n", label, text);
     };
     if (!failure.stage.empty()) line("stage", failure.stage);
@@ -95,6 +119,7 @@ std::string failure_text(const Rung& rung) {
         line("tap", failure.tap + (only ? "" : " (the first bad one in program order)"));
     }
     if (failure.tap_first) line("first in tap", element_text(*failure.tap_first));
+    if (failure.tap_written_by) print_writer(*failure.tap_written_by, "tap written", line);
     if (!failure.output.empty()) line("output", failure.output);
     if (!failure.case_id.empty()) line("case", failure.case_id);
     if (failure.first) line("first wrong", element_text(*failure.first));
@@ -103,12 +128,7 @@ std::string failure_text(const Rung& rung) {
         line("tile", fmt::format("{} of {} elements, from {}", port::coordinates_text(failure.tile),
                                  port::coordinates_text(failure.tile_extents),
                                  port::coordinates_text(failure.tile_first)));
-    if (failure.written_by) {
-        line("written by", writer_text(*failure.written_by));
-        if (!failure.written_by->source_file.empty())
-            line("source", fmt::format("{}:{}", failure.written_by->source_file,
-                                       failure.written_by->source_line));
-    }
+    if (failure.written_by) print_writer(*failure.written_by, "written by", line);
     // The first one's message is already the rung's line.
     const bool more = !failure.diagnostics.empty() &&
                       (!failure.diagnostics.front().file.empty() || failure.diagnostics.size() > 1 ||
