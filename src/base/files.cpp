@@ -55,4 +55,11 @@ Status write_file(const std::filesystem::path& path, std::string_view bytes) {
     return ok();
 }
 
+std::string display_path(const std::filesystem::path& path) {
+    std::error_code code;
+    const std::filesystem::path normal = path.lexically_normal();
+    const std::filesystem::path relative = normal.lexically_relative(std::filesystem::current_path(code));
+    return relative.empty() || *relative.begin() == ".." ? normal.string() : relative.string();
+}
+
 }  // namespace ww

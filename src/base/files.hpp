@@ -15,4 +15,7 @@ Result<std::string> read_file(const std::filesystem::path& path);
 // Writes beside the target and renames: a reader sees the old file or the new one, never half.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 
+// A path for messages: without "..", and relative where it lies below the current folder.
+std::string display_path(const std::filesystem::path& path);
+
 }  // namespace ww

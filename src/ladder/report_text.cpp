@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "base/files.hpp"
 #include "ladder/report.hpp"
 #include "port/tensor.hpp"
 
@@ -33,7 +34,7 @@ std::string writer_text(const device::WriteRecord& record) {
 std::string source_text(const std::vector<device::SourceLine>& lines) {
     std::string out;
     for (const device::SourceLine& each : lines)
-        out += fmt::format("{}{}:{}", out.empty() ? "" : ", called from ", each.file, each.line);
+        out += fmt::format("{}{}:{}", out.empty() ? "" : ", called from ", display_path(each.file), each.line);
     return out;
 }
 

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/diagnostic.hpp"
+#include "base/files.hpp"
 
 TEST(Text, NearestSuggestsOnlyWhatIsNear) {
     const std::vector<std::string> keys{"dtype", "shape", "strides"};
@@ -22,4 +25,16 @@ TEST(Text, GlobMatchesStarAndQuestionMark) {
 TEST(Diagnostic, PointsAtTheColumn) {
     const ww::Diagnostic d{.file = "a.ptx", .line = 3, .col = 2, .message = "bad", .source_line = "\tadd"};
     EXPECT_EQ(ww::format(d), "a.ptx:3:2: error: bad\n    \tadd\n    \t^\n");
+}
+
+TEST(Files, DisplayPathIsRelativeBelowTheCurrentFolder) {
+    const std::filesystem::path here = std::filesystem::current_path();
+    EXPECT_EQ(ww::display_path(here / "a" / ".." / "b.cu"), "b.cu");
+    EXPECT_EQ(ww::display_path("/nowhere/x/../b.cu"), "/nowhere/b.cu");
+}
+
+TEST(Files, AMissingFileIsNamed) {
+    const ww::Result<std::string> text = ww::read_file("no/such/file");
+    ASSERT_FALSE(text);
+    EXPECT_EQ(text.error()[0].file, "no/such/file");
 }
