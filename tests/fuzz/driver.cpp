@@ -134,7 +134,10 @@ int main(int argc, char** argv) {
         Random random{current_seed * 0xD1B54A32D192ED03u ^ i * 0x8CB92BA72F3D8DD7u};
         std::string text = seeds[random.below(seeds.size())];
         for (size_t k = 1 + random.below(8); k > 0; --k) mutate(text, seeds, words, random);
-        if (print) std::fwrite(text.data(), 1, text.size(), stdout);
+        if (print) {
+            std::fwrite(text.data(), 1, text.size(), stdout);
+            std::fflush(stdout);
+        }
         LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), text.size());
     }
     alarm(0);

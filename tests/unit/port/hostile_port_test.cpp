@@ -26,6 +26,23 @@ TEST(hostile_port, deep) {
               "a port.toml has no 'case'");
 }
 
+// toml++ 3.3 runs into undefined behaviour on these.
+TEST(hostile_port, characters_outside_ascii) {
+    constexpr const char* kOutside = "a character outside ASCII, outside of strings and comments";
+    constexpr const char* kEscaped = "a character outside ASCII right behind a '\\'";
+    for (const char* text : {"\xc3\xa9", "a = \xc3\xa9", "a\xe1\x9a\x81 = 1", "a = 1 \xe2\x81\xa1",
+                             "[\xff]", "a = [1,\xf0\x9f\x98\x80]"})
+        EXPECT_EQ(refusal(text), kOutside) << text;
+    EXPECT_EQ(refusal("a = \"\"\"\\\n  \xc3\xa9\"\"\""), kEscaped);
+    EXPECT_EQ(refusal("a = \"\"\"\\\xc3\xa9\"\"\""), kEscaped);
+    EXPECT_EQ(refusal("[# = 1"),
+              "Error while parsing table header: expected bare key starting "
+              "character or string delimiter, saw '#'");
+    EXPECT_NE(refusal("a = \"\\\xc3\xa9\""), "no error");
+    EXPECT_EQ(refusal("\xef\xbb\xbf# \xc3\xa9\n[port]\nname = '\xc3\xa9'\n"),
+              "a port.toml has no 'case'");
+}
+
 TEST(hostile_port, long_words) {
     const std::string word(100000, 'x');
     const auto named = parse_port(fmt::format("[tensors.{}]\n", word), "hostile.toml");
