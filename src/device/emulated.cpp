@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "device/device.hpp"
+#include "device/tensor_map.hpp"
 #include "emulator/launch.hpp"
 #include "emulator/module_image.hpp"
 #include "emulator/observers.hpp"
@@ -64,7 +65,7 @@ class EmulatedDevice final : public Device {
     Result<ModuleId> load(const Image& image) override {
         if (image.kind != Image::Kind::ptx)
             return fail(Diagnostic{.file = image.name, .message = "the emulator runs PTX; a cubin needs a GPU"});
-        WW_TRY(loaded, emulator::ModuleImage::load(image.bytes, image.name, memory_));
+        WW_TRY(loaded, emulator::ModuleImage::load(image.bytes, image.name, memory_, next_id_));
         modules_[next_id_] = std::move(loaded);
         return next_id_++;
     }
@@ -100,12 +101,13 @@ class EmulatedDevice final : public Device {
                                         .block = coordinates(launch.block),
                                         .cluster = coordinates(launch.cluster),
                                         .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+                                        .cooperative = launch.cooperative,
                                         .threads = options_.threads,
                                         .budget = options_.instruction_budget,
                                         .unordered_float_atomics = options_.unordered_float_atomics};
         if (tracing_) {
             writers_.launch = static_cast<uint32_t>(launches_.size());
-            launches_.push_back({&kernel, options.grid, options.block});
+            launches_.push_back({loaded.kernel, options.grid, options.block});
             options.sink = &writers_;
         }
         const auto start = std::chrono::steady_clock::now();
@@ -114,9 +116,7 @@ class EmulatedDevice final : public Device {
         return LaunchReport{result.lane_instructions, elapsed.count(), std::move(result.printf_output)};
     }
 
-    Result<TensorMap> encode_tensor_map(const TensorMapTiled&) override {
-        return fail("unsupported: the emulator has no tensor maps yet");
-    }
+    Result<TensorMap> encode_tensor_map(const TensorMapTiled& tiled) override { return encode_tiled(tiled); }
 
     void trace_writes(bool on) override {
         tracing_ = on;
@@ -153,10 +153,10 @@ class EmulatedDevice final : public Device {
   private:
     struct LoadedKernel {
         ModuleId module = 0;
-        const Kernel* kernel = nullptr;
+        std::shared_ptr<const Kernel> kernel;
     };
     struct TracedLaunch {
-        const Kernel* kernel;
+        std::shared_ptr<const Kernel> kernel;  // outlives its module: last_write still names it
         Coordinates grid, block;
     };
 

@@ -57,13 +57,15 @@ class Formatter {
             }
             std::string spec = "%";
             bool wide = false;
+            int shorts = 0;
             for (++i; i < text.size() && std::string_view("-+ #0123456789.*lhjzt").find(text[i]) != std::string_view::npos; ++i) {
                 if (text[i] == '*') spec += std::to_string(static_cast<int32_t>(take(4)));
                 else if (text[i] == 'l' || text[i] == 'j' || text[i] == 'z' || text[i] == 't') wide = true;
-                else if (text[i] != 'h') spec += text[i];
+                else if (text[i] == 'h') ++shorts;
+                else spec += text[i];
             }
             if (i >= text.size()) break;
-            out += convert(spec, text[i], wide);
+            out += convert(spec, text[i], wide, shorts);
         }
         return out;
     }
@@ -79,22 +81,33 @@ class Formatter {
 
     template <class T>
     static std::string print(const std::string& spec, T value) {
-        char buffer[512];
-        const int count = std::snprintf(buffer, sizeof buffer, spec.c_str(), value);
-        return std::string(buffer, static_cast<size_t>(count < 0 ? 0 : count < 511 ? count : 511));
+        const int count = std::snprintf(nullptr, 0, spec.c_str(), value);
+        if (count < 0 || static_cast<uint64_t>(count) > kLongestString)
+            throw GuestTrap("printf of more than 64 KiB at the conversion " + spec);
+        std::string text(static_cast<size_t>(count) + 1, '\0');
+        std::snprintf(text.data(), text.size(), spec.c_str(), value);
+        text.pop_back();
+        return text;
     }
 
-    std::string convert(const std::string& spec, char kind, bool wide) {
+    // shorts: 0, 1 (h) or 2 (hh); the value itself was promoted to int.
+    static int32_t narrow(uint64_t value, int shorts, bool is_signed) {
+        if (shorts == 0) return static_cast<int32_t>(value);
+        if (shorts == 1) return is_signed ? static_cast<int16_t>(value) : static_cast<uint16_t>(value);
+        return is_signed ? static_cast<int8_t>(value) : static_cast<uint8_t>(value);
+    }
+
+    std::string convert(const std::string& spec, char kind, bool wide, int shorts) {
         switch (kind) {
             case '%': return "%";
             case 'd':
-            case 'i': return wide ? print(spec + "ld", static_cast<long>(take(8))) : print(spec + "d", static_cast<int32_t>(take(4)));
+            case 'i': return wide ? print(spec + "ld", static_cast<long>(take(8))) : print(spec + "d", narrow(take(4), shorts, true));
             case 'u':
             case 'x':
             case 'X':
-            case 'o': return wide ? print(spec + "l" + kind, take(8)) : print(spec + kind, static_cast<uint32_t>(take(4)));
+            case 'o': return wide ? print(spec + "l" + kind, take(8)) : print(spec + kind, static_cast<uint32_t>(narrow(take(4), shorts, false)));
             case 'c': return print(spec + "c", static_cast<int>(take(4)));
-            case 'p': return print(spec + "s", fmt::format("{:#x}", take(8)).c_str());
+            case 'p': return print(spec + "p", reinterpret_cast<const void*>(take(8)));
             case 's': return print(spec + "s", guest_string(w_, take(8), lane_).c_str());
             case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': {
                 const uint64_t bits = take(8);

@@ -16,24 +16,63 @@ namespace {
 
 using ptx::StateSpace;
 
-void collect_names(const isa::Operand& operand, std::set<std::string, std::less<>>& names) {
+using Names = std::set<std::string, std::less<>>;
+
+void collect_names(const isa::Operand& operand, Names& names) {
     if (operand.kind == isa::Operand::Kind::name) names.insert(operand.text);
     for (const isa::Operand& item : operand.items) collect_names(item, names);
 }
 
-std::set<std::string, std::less<>> names_used(const ptx::Function& function) {
-    std::set<std::string, std::less<>> names;
-    for (const ptx::Instruction& instruction : function.instructions)
-        for (const isa::Operand& operand : instruction.operands) collect_names(operand, names);
-    for (const ptx::Label& label : function.labels)
-        if (label.kind == ptx::Label::Kind::call_targets) names.insert(label.targets.begin(), label.targets.end());
+// The function operand of a call; null for other instructions.
+const isa::Operand* callee_of(const ptx::Instruction& instruction) {
+    if (!instruction.row || instruction.row->mnemonic() != "call") return nullptr;
+    const std::vector<std::string> names = isa::operand_names(*instruction.row);
+    const std::vector<const isa::Operand*> given = isa::flat(instruction);
+    for (size_t i = 0; i < names.size() && i < instruction.positions.size(); ++i)
+        if (names[i] == "fn" && instruction.positions[i] >= 0)
+            return given[static_cast<size_t>(instruction.positions[i])];
+    return nullptr;
+}
+
+// Names that a function's operands use. Those it only calls are no values, so their address is
+// not taken.
+struct Uses {
+    Names called, values;
+    bool calls_indirectly = false;
+};
+
+Uses uses_of(const ptx::Module& module, const ptx::Function& function) {
+    Uses uses;
+    for (const ptx::Instruction& instruction : function.instructions) {
+        const isa::Operand* callee = callee_of(instruction);
+        if (callee && !module.function(callee->text)) uses.calls_indirectly = true;
+        for (const isa::Operand& operand : instruction.operands) {
+            if (&operand == callee) uses.called.insert(operand.text);
+            else collect_names(operand, uses.values);
+        }
+    }
+    return uses;
+}
+
+// Every function whose address the module takes: what an indirect call may reach.
+Names address_taken(const ptx::Module& module) {
+    Names names;
+    for (const ptx::Variable& variable : module.variables)
+        for (const ptx::Initial& initial : variable.initial)
+            if (!initial.symbol.empty()) names.insert(initial.symbol);
+    for (const ptx::Function& function : module.functions)
+        for (const std::string& name : uses_of(module, function).values) names.insert(name);
+    std::erase_if(names, [&](const std::string& name) {
+        const ptx::Function* function = module.function(name);
+        return !function || function->entry;
+    });
     return names;
 }
 
-// Functions that the kernel can reach by name, or whose address a module variable holds.
+// Functions that the kernel can reach: by name, or through a pointer.
 struct Reachable {
     std::vector<const ptx::Function*> functions;  // [0] is the kernel
-    std::set<std::string, std::less<>> names;     // all names in their operands
+    Names names;                                  // all names in their operands
 };
 
 Reachable reach(const ptx::Module& module, const ptx::Function& kernel) {
@@ -42,16 +81,20 @@ Reachable reach(const ptx::Module& module, const ptx::Function& kernel) {
     std::vector<const ptx::Function*> work{&kernel};
     const auto add = [&](std::string_view name) {
         const ptx::Function* function = module.function(name);
-        if (function && seen.insert(function).second) work.push_back(function);
+        if (function && !function->entry && seen.insert(function).second) work.push_back(function);
     };
-    for (const ptx::Variable& variable : module.variables)
-        for (const ptx::Initial& initial : variable.initial)
-            if (!initial.symbol.empty()) add(initial.symbol);
+    bool indirect = false;
     for (size_t i = 0; i < work.size(); ++i) {
         out.functions.push_back(work[i]);
-        for (const std::string& name : names_used(*work[i])) {
-            add(name);
-            out.names.insert(name);
+        const Uses uses = uses_of(module, *work[i]);
+        for (const Names* names : {&uses.called, &uses.values})
+            for (const std::string& name : *names) {
+                add(name);
+                out.names.insert(name);
+            }
+        if (uses.calls_indirectly && !indirect) {
+            indirect = true;
+            for (const std::string& name : address_taken(module)) add(name);
         }
     }
     return out;
@@ -70,18 +113,23 @@ void layout_shared(const ptx::Module& module, const Reachable& reachable, Progra
         for (const ptx::Variable& variable : function->variables) add(variable);
     uint64_t end = 0;
     machine::Program& program = context.kernel.program;
-    for (const auto* list : {&fixed, &dynamic})
-        for (const ptx::Variable* variable : *list) {
-            const uint64_t align = std::max<uint64_t>(variable->alignment(), 1);
-            const uint64_t at = (end + align - 1) / align * align;
-            context.shared_offsets[variable] = static_cast<uint32_t>(at);
-            program.shared_align = std::max(program.shared_align, static_cast<uint32_t>(align));
-            end = list == &fixed ? at + variable->bytes() : std::max(end, at);
-            if (end > (uint64_t{1} << 24)) {
-                context.diagnostics.push_back(at_place(module, variable->place, "shared memory is larger than 16 MiB"));
-                return;
-            }
+    const auto align_to = [&](const ptx::Variable& variable) {
+        const uint64_t align = std::max<uint64_t>(variable.alignment(), 1);
+        program.shared_align = std::max(program.shared_align, static_cast<uint32_t>(align));
+        return (end + align - 1) / align * align;
+    };
+    for (const ptx::Variable* variable : fixed) {
+        const uint64_t at = align_to(*variable);
+        context.shared_offsets[variable] = static_cast<uint32_t>(at);
+        end = at + variable->bytes();
+        if (end > (uint64_t{1} << 24)) {
+            context.diagnostics.push_back(at_place(module, variable->place, "shared memory is larger than 16 MiB"));
+            return;
         }
+    }
+    // All unsized variables are names of one place: where dynamic shared memory begins.
+    for (const ptx::Variable* variable : dynamic) end = align_to(*variable);
+    for (const ptx::Variable* variable : dynamic) context.shared_offsets[variable] = static_cast<uint32_t>(end);
     program.static_shared_bytes = static_cast<uint32_t>(end);
 }
 
@@ -115,10 +163,12 @@ void size_stack(Kernel& kernel) {
 
 void read_directives(const ptx::Function& function, Kernel& kernel) {
     for (const auto& [name, arguments] : function.directives) {
-        if (name != ".maxntid" && name != ".reqntid") continue;
-        kernel.max_threads.clear();
+        std::vector<uint32_t> extents;
         for (std::string_view part : split(arguments, ','))
-            if (!trim(part).empty()) kernel.max_threads.push_back(static_cast<uint32_t>(std::strtoul(std::string(trim(part)).c_str(), nullptr, 0)));
+            if (!trim(part).empty()) extents.push_back(static_cast<uint32_t>(std::strtoul(std::string(trim(part)).c_str(), nullptr, 0)));
+        if (name == ".reqnctapercluster" && !extents.empty()) kernel.cluster = std::move(extents);
+        if (name != ".maxntid" && name != ".reqntid") continue;
+        kernel.max_threads = std::move(extents);
         kernel.exact_threads = name == ".reqntid";
     }
 }
@@ -160,10 +210,14 @@ Result<std::unique_ptr<Kernel>> decode(std::shared_ptr<const ptx::Module> module
     for (const ptx::Function* f : reachable.functions) {
         const uint32_t id = static_cast<uint32_t>(kernel->program.functions.size());
         context.function_ids[f->name] = id;
+        if (const auto code = memory.code.find(f->name); code != memory.code.end())
+            kernel->program.function_at[code->second] = id;
         machine::ProgramFunction entry{.name = f->name};
         if (!f->has_body) entry.builtin = find_builtin(f->name);
         for (const ptx::Variable& parameter : f->params)
             entry.parameters.push_back({.bytes = static_cast<uint32_t>(parameter.bytes())});
+        for (const ptx::Variable& result : f->returns)
+            entry.results.push_back({.bytes = static_cast<uint32_t>(result.bytes())});
         kernel->program.functions.push_back(std::move(entry));
     }
     for (uint32_t id = 0; id < reachable.functions.size(); ++id)

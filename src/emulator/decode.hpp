@@ -14,9 +14,10 @@
 
 namespace ww::emulator {
 
-// Where the variables of module scope live: global addresses, offsets in the constant bank.
+// Where the variables and functions of module scope live: global addresses, offsets in the constant
+// bank, code addresses.
 struct ModuleMemory {
-    std::map<std::string, uint64_t, std::less<>> global, constant;
+    std::map<std::string, uint64_t, std::less<>> global, constant, code;
 };
 
 // A parameter of a kernel: bytes from the start of the parameter buffer.
@@ -36,6 +37,7 @@ struct Kernel {
     std::vector<std::pair<uint32_t, int>> call_edges;  // caller, callee (-1: indirect)
     std::vector<uint32_t> max_threads;      // .maxntid / .reqntid, empty when absent
     bool exact_threads = false;             // .reqntid
+    std::vector<uint32_t> cluster;          // .reqnctapercluster, empty when absent
     std::vector<const ptx::Instruction*> source;  // per instruction of the program
     std::vector<uint32_t> function_of;            // per instruction: index in program.functions
 };

@@ -123,7 +123,7 @@ void FunctionDecoder::place_value(const isa::Operand& operand, bool kill, uint32
                 info.width = 8;
                 info.space = space;
             } else if (const auto it = context_.function_ids.find(operand.text); it != context_.function_ids.end()) {
-                const uint64_t address = machine::code_address(it->second);
+                const uint64_t address = context_.memory.code.find(operand.text)->second;
                 placed = constant(address, static_cast<uint32_t>(address));
                 info.immediate = true;
             } else {
@@ -181,7 +181,7 @@ void FunctionDecoder::place_label(const isa::Operand& operand, uint32_t scope, P
             out.flow.targets.push_back(label->id);
             pcs.push_back(base_ + label->id);
         }
-        out.flow.falls_through = false;
+        out.flow.falls_through = out.inst.guard.bank != Bank::none;
         out.inst.target = static_cast<uint32_t>(context_.kernel.program.branch_tables.size());
         context_.kernel.program.branch_tables.push_back(std::move(pcs));
     } else {

@@ -17,7 +17,22 @@ namespace ww::emulator {
 namespace {
 
 constexpr uint64_t kDefaultBudget = uint64_t{1} << 36;
-constexpr uint64_t kSlice = uint64_t{1} << 20;  // instructions of a block before another may run
+constexpr uint64_t kSlice = uint64_t{1} << 14;  // instructions of a block before another may run
+// Blocks that are begun and not finished cost memory, so few are at first; when all of them had this
+// many turns and none has finished, they may wait for blocks that are not begun: twice as many.
+constexpr uint64_t kFirstWindow = 8, kTurnsToGrow = 32;
+
+constexpr uint64_t kMaxClusterBlocks = 16;
+// Once a block has faulted, earlier ones may fault too, and the first is reported; but they may also
+// wait for the one that is gone, so they get only this many more instructions.
+constexpr int64_t kAfterFault = int64_t{1} << 22;
+
+// A directive's one to three numbers.
+machine::Coordinates extents(const std::vector<uint32_t>& given) {
+    machine::Coordinates out{1, 1, 1};
+    for (size_t i = 0; i < given.size() && i < 3; ++i) out[i] = given[i];
+    return out;
+}
 
 Status check_shape(const Kernel& kernel, const LaunchOptions& o) {
     const uint64_t threads = uint64_t{o.block[0]} * o.block[1] * o.block[2];
@@ -32,11 +47,20 @@ Status check_shape(const Kernel& kernel, const LaunchOptions& o) {
         return fail(fmt::format("launch of {}: {} threads a block; the limit is {}", name, threads, kMaxBlockThreads));
     if (o.block[2] > 64 || o.grid[1] > 65535 || o.grid[2] > 65535 || o.grid[0] > 2147483647u)
         return fail(fmt::format("launch of {}: a dimension is over its limit (block z 64, grid y and z 65535)", name));
-    uint64_t most = 1;
-    for (const uint32_t n : kernel.max_threads) most *= n;
-    if (!kernel.max_threads.empty() && (kernel.exact_threads ? threads != most : threads > most))
-        return fail(fmt::format("launch of {}: {} threads a block, but the kernel is compiled for {}{}", name, threads,
-                                kernel.exact_threads ? "exactly " : "at most ", most));
+    const machine::Coordinates bound = extents(kernel.max_threads);
+    const uint64_t most = uint64_t{bound[0]} * bound[1] * bound[2];
+    if (!kernel.max_threads.empty() && kernel.exact_threads && o.block != bound)
+        return fail(fmt::format("launch of {}: blocks of ({},{},{}) threads, but the kernel is compiled for exactly ({},{},{})",
+                                name, o.block[0], o.block[1], o.block[2], bound[0], bound[1], bound[2]));
+    if (!kernel.max_threads.empty() && threads > most)
+        return fail(fmt::format("launch of {}: {} threads a block, but the kernel is compiled for at most {}", name, threads, most));
+    const uint64_t cluster_blocks = uint64_t{o.cluster[0]} * o.cluster[1] * o.cluster[2];
+    if (cluster_blocks > kMaxClusterBlocks)
+        return fail(fmt::format("launch of {}: {} blocks a cluster; the limit is {}", name, cluster_blocks, kMaxClusterBlocks));
+    if (!kernel.cluster.empty() && o.cluster != extents(kernel.cluster))
+        return fail(fmt::format("launch of {}: clusters of ({},{},{}) blocks, but the kernel is compiled for ({},{},{})", name,
+                                o.cluster[0], o.cluster[1], o.cluster[2], extents(kernel.cluster)[0],
+                                extents(kernel.cluster)[1], extents(kernel.cluster)[2]));
     const uint64_t shared = uint64_t{kernel.program.static_shared_bytes} + o.dynamic_shared_bytes;
     if (shared > kMaxSharedBytes)
         return fail(fmt::format("launch of {}: {} bytes of shared memory ({} static); the limit is {}", name, shared,
@@ -53,6 +77,7 @@ Diagnostic fault_diagnostic(const Kernel& kernel, const machine::Block& block, c
         const machine::Coordinates thread = block.thread_of(fault.warp, std::max(fault.lane, 0));
         where += fmt::format(", thread ({},{},{}): {}", thread[0], thread[1], thread[2], place.text);
         if (place.line > 0) where += fmt::format("\n    source: {}:{}", place.file, place.line);
+        for (const ptx::SourceLine& site : place.call_sites) where += fmt::format(", called from {}:{}", site.file, site.line);
         d.line = place.ptx_line;
         d.col = place.ptx_col;
     }
@@ -60,7 +85,7 @@ Diagnostic fault_diagnostic(const Kernel& kernel, const machine::Block& block, c
     return d;
 }
 
-// Blocks wait in `fresh`; one that used up its slice waits in `parked` until the others had theirs.
+// Blocks are begun in order; one that used up its slice waits in `parked` until the others had theirs.
 class GridRun {
   public:
     GridRun(const Kernel& kernel, machine::Grid& grid, const LaunchOptions& options)
@@ -76,6 +101,7 @@ class GridRun {
         uint32_t threads = options_.threads ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
         if (options_.sink || (kernel_.program.ordered && !options_.unordered_float_atomics)) threads = 1;
         threads = static_cast<uint32_t>(std::min<uint64_t>(threads, count_));
+        first_window_ = window_ = options_.cooperative ? count_ : std::max<uint64_t>(kFirstWindow, 2 * uint64_t{threads});
         std::vector<std::thread> workers;
         for (uint32_t i = 1; i < threads; ++i) workers.emplace_back([this] { work(); });
         work();
@@ -90,8 +116,10 @@ class GridRun {
   private:
     std::unique_ptr<BlockRunner> next() {
         const std::lock_guard lock(mutex_);
-        while (fresh_ < count_ && fresh_ < stop_from_) {
+        const bool full = begun_ >= window_ && !parked_.empty();
+        if (!full && fresh_ < count_ && fresh_ < stop_from_) {
             const uint64_t linear = fresh_++;
+            ++begun_;
             const machine::Coordinates id{static_cast<uint32_t>(linear % options_.grid[0]),
                                           static_cast<uint32_t>(linear / options_.grid[0] % options_.grid[1]),
                                           static_cast<uint32_t>(linear / options_.grid[0] / options_.grid[1])};
@@ -101,6 +129,7 @@ class GridRun {
             std::unique_ptr<BlockRunner> runner = std::move(parked_.front());
             parked_.pop_front();
             if (runner->block().linear_id < stop_from_) return runner;
+            --begun_;
         }
         return nullptr;
     }
@@ -110,10 +139,17 @@ class GridRun {
         const uint64_t linear = runner.block().linear_id;
         stop_from_ = std::min(stop_from_, linear);
         faults_.emplace(linear, std::move(diagnostic));
+        if (budget_.load() > kAfterFault) budget_ = kAfterFault;
+    }
+
+    bool out_of_budget_after_fault() {
+        const std::lock_guard lock(mutex_);
+        return !faults_.empty() && budget_.load() <= 0;
     }
 
     void work() try {
         while (std::unique_ptr<BlockRunner> runner = next()) {
+            if (out_of_budget_after_fault()) return;
             const uint64_t grant = std::min<uint64_t>(kSlice, static_cast<uint64_t>(std::max<int64_t>(budget_.load(), 1)));
             uint64_t left = grant;
             try {
@@ -122,12 +158,19 @@ class GridRun {
                 if (state == BlockRunner::State::finished) {
                     const std::lock_guard lock(mutex_);
                     lane_instructions_ += runner->lane_instructions();
+                    --begun_;
+                    turns_ = 0;
+                    window_ = first_window_;
                 } else if (budget_.load() <= 0) {
+                    if (const std::lock_guard lock(mutex_); !faults_.empty()) continue;
                     BlockFault fault{.message = "the launch used up its instruction budget: it hangs, or needs a larger one" + runner->where()};
                     stop(*runner, fault_diagnostic(kernel_, runner->block(), fault));
                 } else {
                     const std::lock_guard lock(mutex_);
                     parked_.push_back(std::move(runner));
+                    if (++turns_ < kTurnsToGrow * window_) continue;
+                    turns_ = 0;
+                    window_ *= 2;
                 }
             } catch (const BlockFault& fault) {
                 stop(*runner, fault_diagnostic(kernel_, runner->block(), fault));
@@ -145,7 +188,8 @@ class GridRun {
     const uint64_t count_;
     std::atomic<int64_t> budget_;
     std::mutex mutex_;
-    uint64_t fresh_ = 0;
+    uint64_t fresh_ = 0;                   // the next block to begin
+    uint64_t begun_ = 0, window_ = 0, first_window_ = 0, turns_ = 0;
     uint64_t stop_from_ = UINT64_MAX;  // blocks from here on need not run: an earlier one faulted
     std::deque<std::unique_ptr<BlockRunner>> parked_;
     std::map<uint64_t, Diagnostic> faults_;
@@ -157,7 +201,9 @@ class GridRun {
 }  // namespace
 
 Result<LaunchResult> launch(const Kernel& kernel, machine::GlobalMemory& global, machine::Region constant,
-                            std::span<const std::byte> params, const LaunchOptions& options) {
+                            std::span<const std::byte> params, const LaunchOptions& asked) {
+    LaunchOptions options = asked;
+    if (!kernel.cluster.empty() && options.cluster == machine::Coordinates{1, 1, 1}) options.cluster = extents(kernel.cluster);
     WW_TRY(shape, check_shape(kernel, options));
     (void)shape;
     std::vector<uint8_t> param_bytes(reinterpret_cast<const uint8_t*>(params.data()),
@@ -170,6 +216,7 @@ Result<LaunchResult> launch(const Kernel& kernel, machine::GlobalMemory& global,
     grid.static_shared_bytes = kernel.program.static_shared_bytes;
     grid.dynamic_shared_bytes = options.dynamic_shared_bytes;
     grid.local_bytes = kernel.recursive ? std::max(options.stack_bytes, 2 * kernel.stack_bytes) : kernel.stack_bytes;
+    grid.local_bytes = (grid.local_bytes + 15) / 16 * 16;
     grid.program = &kernel.program;
     grid.sink = options.sink;
     return GridRun(kernel, grid, options).run();

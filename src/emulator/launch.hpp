@@ -15,6 +15,7 @@ namespace ww::emulator {
 struct LaunchOptions {
     machine::Coordinates grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
     uint32_t dynamic_shared_bytes = 0;
+    bool cooperative = false;  // all blocks are begun before any waits for the others
     uint32_t threads = 0;      // host threads; 0: one a core
     uint64_t budget = 0;       // warp instructions of the launch; 0: 2^36
     uint32_t stack_bytes = 16384;  // per thread, for kernels with recursion or indirect calls

@@ -20,12 +20,15 @@ constexpr uint64_t kMaxConstantBytes = 64 * 1024;
 }  // namespace
 
 Result<std::unique_ptr<ModuleImage>> ModuleImage::load(std::string_view text, const std::string& name,
-                                                       machine::GlobalMemory& global) {
+                                                       machine::GlobalMemory& global, uint32_t serial) {
     WW_TRY(module, ptx::parse(text, name));
     if (module.address_size != 64)
         return fail(Diagnostic{.file = name, .message = "only .address_size 64 is supported"});
     std::unique_ptr<ModuleImage> image(new ModuleImage(global));
     image->module_ = std::make_shared<const ptx::Module>(std::move(module));
+    uint32_t number = 0;
+    for (const ptx::Function& function : image->module_->functions)
+        if (image->memory_.code.try_emplace(function.name, machine::code_address(serial, number)).second) ++number;
     WW_TRY(placed, image->place_variables());
     (void)placed;
     return image;
@@ -74,6 +77,11 @@ Result<uint64_t> ModuleImage::address_of(const ptx::Initial& initial, ptx::Place
         address = global->second;
     } else if (const auto bank = memory_.constant.find(initial.symbol); bank != memory_.constant.end()) {
         address = bank->second + (initial.generic ? machine::kConstantWindow : 0);
+    } else if (const auto code = memory_.code.find(initial.symbol); code != memory_.code.end()) {
+        const ptx::Function* function = module_->function(initial.symbol);
+        if (function->entry)
+            return fail(at_place(*module_, place, fmt::format("unsupported: the initialiser takes the address of the kernel '{}'", initial.symbol)));
+        address = code->second;
     } else {
         return fail(at_place(*module_, place,
                              fmt::format("the initialiser takes the address of '{}', which the emulator cannot place here", initial.symbol)));
@@ -97,8 +105,8 @@ Status ModuleImage::initialise(const ptx::Variable& variable, uint8_t* to) {
     return ok();
 }
 
-Result<const Kernel*> ModuleImage::kernel(const std::string& name) {
-    std::unique_ptr<Kernel>& slot = kernels_[name];
+Result<std::shared_ptr<const Kernel>> ModuleImage::kernel(const std::string& name) {
+    std::shared_ptr<const Kernel>& slot = kernels_[name];
     if (!slot) {
         const ptx::Function* function = module_->function(name);
         if (!function || !function->entry) {
@@ -117,7 +125,7 @@ Result<const Kernel*> ModuleImage::kernel(const std::string& name) {
         }
         slot = std::move(*decoded);
     }
-    return slot.get();
+    return slot;
 }
 
 std::vector<std::string> ModuleImage::kernel_names() const {

@@ -14,10 +14,11 @@ namespace ww::emulator {
 
 class ModuleImage {
   public:
+    // serial: the module's number on its device, part of its functions' addresses.
     static Result<std::unique_ptr<ModuleImage>> load(std::string_view ptx, const std::string& name,
-                                                     machine::GlobalMemory& global);
+                                                     machine::GlobalMemory& global, uint32_t serial = 0);
     ~ModuleImage();
-    Result<const Kernel*> kernel(const std::string& name);
+    Result<std::shared_ptr<const Kernel>> kernel(const std::string& name);
     std::vector<std::string> kernel_names() const;
     machine::Region constant_bank();
 
@@ -31,7 +32,7 @@ class ModuleImage {
     std::shared_ptr<const ptx::Module> module_;
     ModuleMemory memory_;
     std::vector<uint8_t> constant_;
-    std::map<std::string, std::unique_ptr<Kernel>> kernels_;
+    std::map<std::string, std::shared_ptr<const Kernel>> kernels_;
 };
 
 }  // namespace ww::emulator

@@ -17,7 +17,11 @@ using machine::Warp;
 namespace {
 
 constexpr uint32_t kQuantum = 4096;  // instructions a warp runs before the next warp has its turn
-constexpr uint32_t kPatience = 2048;  // instructions a split runs before a parked one is tried
+constexpr uint32_t kPatience = 2048;  // instructions of the warp before a parked split has its turn
+// A bit of choose()'s key above those of order().
+constexpr uint64_t kWaitsForLanes = uint64_t{1} << 63;
+
+bool starves(const Warp& warp, const Split& split) { return warp.executed - split.since >= kPatience; }
 
 std::string wait_text(const Warp& warp, const Split& split) {
     switch (split.wait.kind) {
@@ -37,7 +41,7 @@ std::string wait_text(const Warp& warp, const Split& split) {
 }  // namespace
 
 BlockRunner::BlockRunner(const Kernel& kernel, machine::Grid& grid, machine::Coordinates id, uint64_t linear_id)
-    : kernel_(kernel), block_(grid, id, linear_id), streak_(block_.warps.size(), 0) {}
+    : kernel_(kernel), block_(grid, id, linear_id), turns_(block_.warps.size()) {}
 
 uint64_t BlockRunner::lane_instructions() const {
     uint64_t sum = 0;
@@ -45,10 +49,16 @@ uint64_t BlockRunner::lane_instructions() const {
     return sum;
 }
 
+// Lower runs first: lanes inside a call before those that wait for them in the caller, then by rank.
+uint64_t BlockRunner::order(const machine::Frame& frame, uint32_t pc) const {
+    constexpr uint32_t kDeepest = (1u << 30) - 1;
+    return uint64_t{kDeepest - std::min(frame.depth, kDeepest)} << 32 | kernel_.program.code[pc].rank;
+}
+
 // Packs the running split away; the warp then has none.
 void BlockRunner::store_current(Warp& warp) {
     if (warp.mask)
-        warp.parked.push_back(Split{warp.pc, warp.mask, warp.frame, warp.wait, warp.resumed});
+        warp.parked.push_back(Split{warp.pc, warp.mask, warp.frame, warp.wait, warp.resumed, warp.outcome, warp.executed});
     warp.mask = 0;
     warp.wait = {};
     warp.resumed = false;
@@ -63,21 +73,21 @@ void BlockRunner::load(Warp& warp, size_t index) {
     warp.registers = warp.frame->registers.data();
     warp.wait = {};
     warp.resumed = split.resumed;
-    streak_[warp.id] = 0;
+    warp.outcome = split.outcome;
+}
+
+bool BlockRunner::ready(const Split& split) const {
+    switch (split.wait.kind) {
+        case Wait::Kind::barrier: return block_.barriers[split.wait.barrier].released(split.wait.generation);
+        case Wait::Kind::timer: return block_.clock >= split.wait.until;
+        default: return true;
+    }
 }
 
 bool BlockRunner::wake(Split& split) {
-    switch (split.wait.kind) {
-        case Wait::Kind::none:
-        case Wait::Kind::lanes: return true;  // lanes: tried again, waits again if still alone
-        case Wait::Kind::barrier:
-            if (!block_.barriers[split.wait.barrier].released(split.wait.generation)) return false;
-            break;
-        case Wait::Kind::timer:
-            if (block_.clock < split.wait.until) return false;
-            break;
-        case Wait::Kind::copies: break;
-    }
+    if (!ready(split)) return false;
+    // Who waits for lanes tries again, and waits again if still alone.
+    if (split.wait.kind == Wait::Kind::none || split.wait.kind == Wait::Kind::lanes) return true;
     split.wait = {};
     split.resumed = true;
     return true;
@@ -96,6 +106,7 @@ void BlockRunner::merge_same_pc(Warp& warp) {
             if (a.pc == b.pc && a.frame == b.frame && mergeable(a) && mergeable(b)) {
                 a.mask |= b.mask;
                 a.wait = {};
+                a.since = std::max(a.since, b.since);
                 warp.parked.erase(warp.parked.begin() + static_cast<std::ptrdiff_t>(k));
             } else {
                 ++k;
@@ -103,35 +114,56 @@ void BlockRunner::merge_same_pc(Warp& warp) {
         }
 }
 
-// Picks the split to run: ready ones by rank; when a split had its patience and did not part, the
-// others come first, so that a spin loop never starves the lanes it waits for.
+// Picks the split to run: ready ones in order. One that did not run for long comes first, so that a
+// spin loop never starves the lanes it waits for; such turns are short at first: lanes in a long
+// loop should still be met where it ends.
 bool BlockRunner::choose(Warp& warp) {
-    const bool impatient = streak_[warp.id] >= kPatience;
-    const LaneMask previous = warp.mask;
+    Turns& turns = turns_[warp.id];
     store_current(warp);
     merge_same_pc(warp);
-    size_t best = SIZE_MAX;
+    size_t best = SIZE_MAX, oldest = SIZE_MAX;
     uint64_t best_key = std::numeric_limits<uint64_t>::max();
     for (size_t i = 0; i < warp.parked.size(); ++i) {
         Split& split = warp.parked[i];
         if (!wake(split)) continue;
-        uint64_t key = kernel_.program.code[split.pc].rank;
-        if (split.wait.kind == Wait::Kind::lanes) key |= uint64_t{1} << 40;
-        if (impatient && (split.mask & previous)) key |= uint64_t{1} << 50;
+        uint64_t key = order(*split.frame, split.pc);
+        if (split.wait.kind == Wait::Kind::lanes) key |= kWaitsForLanes;
+        if (starves(warp, split) && (oldest == SIZE_MAX || split.since < warp.parked[oldest].since)) oldest = i;
         if (key < best_key) {
             best_key = key;
             best = i;
         }
     }
     if (best == SIZE_MAX) return false;
-    const bool only_waiting = best_key >> 40 & 1;
-    if (only_waiting && warp.parked[best].wait.lanes) {
+    if (oldest == SIZE_MAX && (best_key & kWaitsForLanes) && warp.parked[best].wait.lanes) {
         // Everybody here waits for lanes; a fresh try only helps if the set of live lanes changed
         // or a message came: retry each once, round robin.
         std::rotate(warp.parked.begin() + static_cast<std::ptrdiff_t>(best), warp.parked.begin() + static_cast<std::ptrdiff_t>(best) + 1, warp.parked.end());
         best = warp.parked.size() - 1;
     }
+    if (warp.parked.size() == 1) turns.next_hold = 1;
+    turns.hold = 0;
+    if (oldest != SIZE_MAX) {
+        best = oldest;
+        turns.hold = turns.next_hold;
+        turns.next_hold = std::min(2 * turns.next_hold, kPatience);
+    }
     load(warp, best);
+    return true;
+}
+
+// Whether the running split goes on: no other has come to the same place or comes before it.
+bool BlockRunner::stays(const Warp& warp) {
+    Turns& turns = turns_[warp.id];
+    const bool held = turns.hold > 0;
+    turns.hold -= held;
+    const uint64_t own = order(*warp.frame, warp.pc);
+    for (const Split& split : warp.parked) {
+        if (split.pc == warp.pc && split.frame == warp.frame) return false;
+        if (starves(warp, split) && ready(split)) return false;
+        if (!held && split.wait.kind != Wait::Kind::lanes && ready(split) && order(*split.frame, split.pc) < own)
+            return false;
+    }
     return true;
 }
 
@@ -154,10 +186,15 @@ BlockRunner::Turn BlockRunner::run_warp(Warp& warp, uint32_t quantum, uint64_t& 
         --budget;
         ++issued_;
         ++block_.clock;
-        ++streak_[warp.id];
+        ++warp.executed;
         if (warp.exited != exited) after_exit();
         if (warp.wait.kind != Wait::Kind::none) {
             const bool lanes = warp.wait.kind == Wait::Kind::lanes;
+            // Lanes whose guard is false do not wait with the others.
+            if (const LaneMask skip = warp.mask & ~active) {
+                warp.park(skip, warp.pc + 1);
+                warp.mask &= active;
+            }
             warp.pc = warp.next_pc;
             warp.resumed = false;
             const size_t splits = warp.parked.size() + 1;
@@ -170,16 +207,7 @@ BlockRunner::Turn BlockRunner::run_warp(Warp& warp, uint32_t quantum, uint64_t& 
         warp.pc = warp.next_pc;
         warp.resumed = false;
         if (!warp.parked.empty() && warp.mask) {
-            const uint32_t rank = code[warp.pc].rank;
-            bool change = streak_[warp.id] >= kPatience;
-            for (const Split& split : warp.parked)
-                change |= split.pc == warp.pc || code[split.pc].rank < rank;
-            if (change) {
-                const LaneMask before = warp.mask;
-                const uint32_t streak = streak_[warp.id];
-                choose(warp);
-                if (warp.mask == before) streak_[warp.id] = streak >= kPatience ? 0 : streak;
-            }
+            if (!stays(warp)) choose(warp);
         }
     }
     return turn;

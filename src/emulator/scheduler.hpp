@@ -36,10 +36,13 @@ class BlockRunner {
     enum class Turn { ran, blocked, done };
     Turn run_warp(machine::Warp& warp, uint32_t quantum, uint64_t& budget);
     bool choose(machine::Warp& warp);
+    bool stays(const machine::Warp& warp);
+    bool ready(const machine::Split& split) const;
     bool wake(machine::Split& split);
     void store_current(machine::Warp& warp);
     void load(machine::Warp& warp, size_t index);
     void merge_same_pc(machine::Warp& warp);
+    uint64_t order(const machine::Frame& frame, uint32_t pc) const;
     void after_exit();
     [[noreturn]] void deadlock() const;
 
@@ -47,7 +50,11 @@ class BlockRunner {
     machine::Block block_;
     uint64_t issued_ = 0;
     size_t next_warp_ = 0;
-    std::vector<uint32_t> streak_;  // per warp: instructions since the running split was chosen
+    // Per warp: how long a split that was chosen out of order may still run, now and the next time.
+    struct Turns {
+        uint32_t hold = 0, next_hold = 1;
+    };
+    std::vector<Turns> turns_;
 };
 
 }  // namespace ww::emulator

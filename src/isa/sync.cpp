@@ -40,17 +40,17 @@ Arrived arrive(Warp& w, const Inst& in, int a, bool count_needed, LaneMask votes
     return {index, w.block->barriers[index].arrive(w, w.active, count, votes, *w.block)};
 }
 
-void write_result(Warp& w, const Inst& in, const Barrier& barrier) {
+void write_result(Warp& w, const Inst& in, const machine::BarrierOutcome& outcome) {
     switch (static_cast<Result>(in.aux)) {
         case Result::none:
             return;
         case Result::all:
-            return w.set_predicate(in[0][0], barrier.last_and ? kAllLanes : 0);
+            return w.set_predicate(in[0][0], outcome.all ? kAllLanes : 0);
         case Result::any:
-            return w.set_predicate(in[0][0], barrier.last_or ? kAllLanes : 0);
+            return w.set_predicate(in[0][0], outcome.any ? kAllLanes : 0);
         case Result::popc: {
             alignas(64) uint32_t result[kLanes];
-            for (uint32_t& lane : result) lane = barrier.last_count;
+            for (uint32_t& lane : result) lane = outcome.count;
             return write_words(w, in[0][0], result);
         }
     }
@@ -61,13 +61,13 @@ template <int First>
 void run_barrier(Warp& w, const Inst& in) {
     if (w.active == 0) return;
     if (w.resumed) {
-        write_result(w, in, w.block->barriers[uniform(w, in[First][0], "numbers")]);
+        write_result(w, in, w.outcome);
         return;
     }
     const LaneMask votes = First == 1 ? w.predicate(in[3][0]) : 0;
     const Arrived arrived = arrive(w, in, First, false, votes);
     if (arrived.arrival.completed)
-        write_result(w, in, w.block->barriers[arrived.index]);
+        write_result(w, in, w.block->barriers[arrived.index].last);
     else
         w.wait_here({.kind = machine::Wait::Kind::barrier,
                      .barrier = arrived.index,

@@ -47,7 +47,7 @@ void for_members(Warp& w, const Inst& in, int mask_position, LaneWords* values, 
             "a lane executes a .sync instruction whose member mask does not name it",
             __builtin_ctz(strangers));
     w.active = group;
-    if (w.gather(in, members, values, count)) apply(group, members);
+    if (w.gather(in, named, values, count)) apply(group, members);
     w.active = all;
     if (group != all) w.branch(all & ~group, w.pc);
 }

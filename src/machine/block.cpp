@@ -56,7 +56,7 @@ Coordinates Block::thread_of(uint32_t warp, int lane) const {
 uint32_t Barrier::arrived(const Block& block) const {
     uint32_t threads = 0;
     for (size_t w = 0; w < lanes_.size(); ++w) {
-        threads += kLanes * extra_[w];
+        threads += extra_[w];
         if (lanes_[w] == 0) continue;
         const bool whole = (lanes_[w] | block.warps[w].exited) == kAllLanes;
         threads += whole ? kLanes : static_cast<uint32_t>(__builtin_popcount(lanes_[w]));
@@ -75,17 +75,24 @@ uint32_t Barrier::pending(const Block& block) const {
     return needed > here ? needed - here : 0;
 }
 
-void Barrier::complete() {
-    last_count = votes_;
-    last_and = votes_ == arrived_threads_;
-    last_or = votes_ > 0;
+void Barrier::complete(Block& block) {
+    last = {.count = votes_, .all = votes_ == arrived_threads_, .any = votes_ > 0};
+    const auto waits = [&](const Wait& wait) {
+        return wait.kind == Wait::Kind::barrier && &block.barriers[wait.barrier] == this &&
+               wait.generation == generation_;
+    };
+    for (Warp& warp : block.warps) {
+        if (waits(warp.wait)) warp.outcome = last;
+        for (Split& split : warp.parked)
+            if (waits(split.wait)) split.outcome = last;
+    }
     ++generation_;
     std::fill(lanes_.begin(), lanes_.end(), 0);
     std::fill(extra_.begin(), extra_.end(), 0);
     expected_ = arrived_threads_ = votes_ = 0;
 }
 
-Barrier::Arrival Barrier::arrive(Warp& warp, LaneMask lanes, uint32_t expected, LaneMask vote_true, const Block& block) {
+Barrier::Arrival Barrier::arrive(Warp& warp, LaneMask lanes, uint32_t expected, LaneMask vote_true, Block& block) {
     lanes_.resize(block.warps.size());
     extra_.resize(block.warps.size());
     if (expected % kLanes != 0)
@@ -95,8 +102,9 @@ Barrier::Arrival Barrier::arrive(Warp& warp, LaneMask lanes, uint32_t expected, 
     expected_ = expected;
     LaneMask& came = lanes_[warp.id];
     if (came & lanes) {  // a second arrival of this warp in one phase, as bar.arrive may do
-        ++extra_[warp.id];
-        came &= ~lanes;
+        const LaneMask again = came & lanes;
+        const bool whole = (again | warp.exited) == kAllLanes;
+        extra_[warp.id] += whole ? kLanes : static_cast<uint32_t>(__builtin_popcount(again));
     }
     came |= lanes;
     arrived_threads_ += static_cast<uint32_t>(__builtin_popcount(lanes));
@@ -105,15 +113,15 @@ Barrier::Arrival Barrier::arrive(Warp& warp, LaneMask lanes, uint32_t expected, 
     if (expected_ != 0 && arrived(block) > expected_)
         throw GuestTrap(fmt::format("more arrivals at a barrier than its thread count of {}", expected_));
     if (pending(block) == 0) {
-        complete();
+        complete(block);
         arrival.completed = true;
     }
     return arrival;
 }
 
-bool Barrier::recheck(const Block& block) {
-    if (!in_use() || expected_ != 0 || pending(block) != 0) return false;
-    complete();
+bool Barrier::recheck(Block& block) {
+    if (!in_use() || pending(block) != 0) return false;
+    complete(block);
     return true;
 }
 

@@ -39,25 +39,24 @@ class Barrier {
         bool completed = false;
         uint64_t generation = 0;  // the phase that was joined
     };
-    Arrival arrive(Warp& warp, LaneMask lanes, uint32_t expected, LaneMask vote_true, const Block& block);
+    Arrival arrive(Warp& warp, LaneMask lanes, uint32_t expected, LaneMask vote_true, Block& block);
     bool released(uint64_t generation) const { return generation_ > generation; }
-    // An exit may complete a barrier without a count. True when it did.
-    bool recheck(const Block& block);
+    // An exit may complete a barrier. True when it did.
+    bool recheck(Block& block);
     uint32_t pending(const Block& block) const;  // threads still missing
     bool in_use() const { return arrived_threads_ != 0; }
 
-    // Results of the last completed phase, for bar.red.
-    uint32_t last_count = 0;
-    bool last_and = false, last_or = false;
+    // Of the last completed phase. Lanes that waited for a phase keep its outcome as their own.
+    BarrierOutcome last;
 
   private:
     uint32_t arrived(const Block& block) const;  // threads, whole warps where all live lanes came
-    void complete();
+    void complete(Block& block);
     uint64_t generation_ = 0;
     uint32_t expected_ = 0;          // of the phase in progress; 0: all threads
     uint32_t arrived_threads_ = 0;   // lanes that arrived in this phase
     std::vector<LaneMask> lanes_;    // per warp: lanes that arrived in this phase
-    std::vector<uint32_t> extra_;    // per warp: whole further arrivals in this phase (bar.arrive twice)
+    std::vector<uint32_t> extra_;    // per warp: threads of further arrivals in this phase (bar.arrive twice)
     uint32_t votes_ = 0;             // arrived lanes whose predicate holds
 };
 

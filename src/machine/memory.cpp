@@ -17,6 +17,7 @@ uint8_t* reserve(uint64_t bytes) {
 
 uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 constexpr uint64_t kPage = 4096;
+constexpr uint64_t kNear = kPage;  // an address this near to an allocation is described by it
 
 }  // namespace
 
@@ -75,16 +76,23 @@ std::string GlobalMemory::describe(uint64_t address) const {
     };
     for (const auto* regions : {&live_, &released_}) {
         auto it = regions->upper_bound(address);
-        if (it == regions->begin()) continue;
+        if (it == regions->begin()) {
+            if (regions == &live_ && it != regions->end() && it->second.base - address <= kNear)
+                return fmt::format("{:#x} is {} bytes before {}", address, it->second.base - address, label(it->second));
+            continue;
+        }
         const Region& region = std::prev(it)->second;
         const uint64_t from = address - region.base;
         const bool was_released = regions == &released_;
         if (from < region.size)
             return fmt::format("{:#x} is byte {} of {}{}", address, from,
                                was_released ? "the released " : "", label(region));
-        if (!was_released && from - region.size < kPage)
-            return fmt::format("{:#x} is {} bytes past the end of {}", address, from - region.size,
-                               label(region));
+        if (was_released || from - region.size >= kPage + kNear) continue;
+        const uint64_t past = from - region.size;
+        const bool next_is_nearer = it != regions->end() && it->second.base - address <= past;
+        if (next_is_nearer && it->second.base - address <= kNear)
+            return fmt::format("{:#x} is {} bytes before {}", address, it->second.base - address, label(it->second));
+        return fmt::format("{:#x} is {} bytes past the end of {}", address, past, label(region));
     }
     return fmt::format("{:#x} is in no allocation", address);
 }

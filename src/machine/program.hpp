@@ -3,6 +3,7 @@
 // src/emulator from a PTX module, never changed while it runs.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,9 +45,12 @@ struct ProgramFunction {
     std::vector<FramePointer> frame_pointers;
 };
 
-// Function addresses: the window, plus the index in Program::functions times 16.
+// Function addresses: the window, the module's serial number on its device, and the function's
+// number in the module. So a pointer means the same to all kernels of the module, and nothing to others.
 constexpr uint64_t kCodeWindow = uint64_t{5} << 56;
-constexpr uint64_t code_address(uint32_t function) { return kCodeWindow + uint64_t{function} * 16 + 16; }
+constexpr uint64_t code_address(uint32_t module, uint32_t function) {
+    return kCodeWindow + (uint64_t{module} << 32) + uint64_t{function} * 16 + 16;
+}
 
 struct Program {
     std::string kernel;
@@ -55,6 +59,7 @@ struct Program {
     std::vector<std::unique_ptr<Operand[]>> operand_storage;
     ConstantPool constants;
     std::vector<ProgramFunction> functions;  // [0] is the kernel
+    std::map<uint64_t, uint32_t> function_at;  // code address -> index in functions
     std::vector<CallSite> calls;             // Inst::target of a call
     std::vector<std::vector<uint32_t>> branch_tables;  // Inst::target of brx.idx: pcs
     uint32_t static_shared_bytes = 0;

@@ -11,8 +11,9 @@ void Warp::addresses(const Arg& arg, uint64_t* out) const {
     const uint64_t displacement = static_cast<uint64_t>(arg.displacement);
     const Operand& base = arg[0];
     if (base.bank == Bank::regs && base.width == 4) {
+        // A 32-bit address stays one: compilers count on [r+128] with a "negative" r.
         const uint32_t* from = reinterpret_cast<const uint32_t*>(registers + base.offset);
-        for (int i = 0; i < kLanes; ++i) out[i] = from[i] + displacement;
+        for (int i = 0; i < kLanes; ++i) out[i] = from[i] + static_cast<uint32_t>(displacement);
         return;
     }
     const uint64_t* from = in<uint64_t>(base, scratch64);
@@ -65,14 +66,14 @@ void Warp::branch(LaneMask taken, uint32_t target) {
         next_pc = target;
         return;
     }
-    parked.push_back(Split{.pc = target, .mask = taken, .frame = frame, .wait = {}});
+    park(taken, target);
     mask &= ~taken;
 }
 
 void Warp::branch_each(const uint32_t* target) {
     LaneMask left = active;
     if (mask & ~active) {
-        parked.push_back(Split{.pc = pc + 1, .mask = mask & ~active, .frame = frame, .wait = {}});
+        park(mask & ~active, pc + 1);
         mask = active;
     }
     const uint32_t first = target[__builtin_ctz(left)];
@@ -116,6 +117,13 @@ bool Warp::gather(const Inst& inst, LaneMask members, uint32_t (*values)[kLanes]
         wait_here(Wait{.kind = Wait::Kind::lanes, .lanes = live});
         return false;
     }
+    // The round is complete: who waits for it takes its values next, and must not merge with lanes
+    // that come to the same instruction for the round after.
+    for (Split& split : parked)
+        if (split.wait.kind == Wait::Kind::lanes && (split.mask & exchange->published & ~active)) {
+            split.wait = {};
+            split.resumed = true;
+        }
     for (int k = 0; k < count; ++k)
         for (int i = 0; i < kLanes; ++i)
             values[k][i] = exchange->values[static_cast<size_t>(k)][static_cast<size_t>(i)];
