@@ -101,6 +101,10 @@ int run(int argc, char** argv) {
 }  // namespace ww::cli
 
 int main(int argc, char** argv) {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+        std::fputs("error: warpwright needs a processor with AVX2 and FMA (x86-64-v3)\n", stderr);
+        return ww::cli::kUsage;
+    }
     try {
         return ww::cli::run(argc, argv);
     } catch (const ww::InternalError& error) {
