@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
 #include "cli/verbs.hpp"
-#include "isa/row.hpp"
+#include "isa/untested.hpp"
 #include "ptx/coverage.hpp"
 
 namespace ww::cli {
@@ -20,7 +20,9 @@ struct Options {
     bool json = false;
 };
 
-std::string version_text(const isa::Since& since) { return fmt::format("{}.{}", since.ptx / 10, since.ptx % 10); }
+std::string version_text(const isa::Since& since) {
+    return fmt::format("{}.{}", since.ptx / 10, since.ptx % 10);
+}
 
 std::string target_text(const isa::Since& since) {
     if (since.sm == 0) return "any";
@@ -29,7 +31,7 @@ std::string target_text(const isa::Since& since) {
     return text;
 }
 
-const char* state_text(const isa::Row& row) { return row.bind ? "supported" : "parsed"; }
+std::string_view state_text(const isa::Row& row) { return isa::state_name(isa::state(row)); }
 
 nlohmann::json rows_json() {
     nlohmann::json rows = nlohmann::json::array();
@@ -45,42 +47,53 @@ nlohmann::json rows_json() {
 }
 
 void print_rows() {
-    size_t supported = 0;
+    std::map<isa::State, size_t> count;
     std::string_view chapter;
     for (const isa::Row& row : isa::rows()) {
         if (row.chapter != chapter) {
             chapter = row.chapter;
             fmt::print("{}\n", chapter);
         }
-        supported += row.bind ? 1 : 0;
-        fmt::print("  {:<9} {:>4} {:<8} {}\n", state_text(row), version_text(row.since), target_text(row.since), row.syntax);
+        ++count[isa::state(row)];
+        fmt::print("  {:<9} {:>4} {:<8} {}\n", state_text(row), version_text(row.since),
+                   target_text(row.since), row.syntax);
         if (!row.sets.empty()) fmt::print("{:26}{}\n", "", row.sets);
         fmt::print("{:26}#{}\n", "", row.anchor);
     }
-    fmt::print("{} rows, {} supported\n", isa::rows().size(), supported);
+    fmt::print("{} rows: {} supported, {} untested, {} parsed\n", isa::rows().size(),
+               count[isa::State::supported], count[isa::State::untested],
+               count[isa::State::parsed]);
 }
 
 nlohmann::json coverage_json(const ptx::Coverage& coverage) {
     nlohmann::json unsupported = nlohmann::json::array();
     for (const ptx::Unsupported& entry : coverage.unsupported)
-        unsupported.push_back(
-            {{"text", entry.text}, {"line", entry.line}, {"count", entry.count}, {"why", entry.why}});
-    return {{"instructions", coverage.instructions}, {"distinct", coverage.distinct}, {"unsupported", unsupported}};
+        unsupported.push_back({{"text", entry.text},
+                               {"line", entry.line},
+                               {"count", entry.count},
+                               {"why", entry.why}});
+    return {{"instructions", coverage.instructions},
+            {"distinct", coverage.distinct},
+            {"unsupported", unsupported}};
 }
 
 void print_coverage(const std::string& file, const ptx::Coverage& coverage) {
     size_t count = 0;
     for (const ptx::Unsupported& entry : coverage.unsupported) {
         count += entry.count;
-        fmt::print("{}:{}: {} ({} times): {}\n", file, entry.line, entry.text, entry.count, entry.why);
+        fmt::print("{}:{}: {} ({} times): {}\n", file, entry.line, entry.text, entry.count,
+                   entry.why);
     }
-    fmt::print("{} instructions, {} distinct, {} unsupported\n", coverage.instructions, coverage.distinct, count);
+    fmt::print("{} instructions, {} distinct, {} unsupported\n", coverage.instructions,
+               coverage.distinct, count);
 }
 
 int run_isa(const Options& options) {
     if (options.file.empty()) {
-        if (options.json) fmt::print("{}\n", rows_json().dump(2));
-        else print_rows();
+        if (options.json)
+            fmt::print("{}\n", rows_json().dump(2));
+        else
+            print_rows();
         return kDone;
     }
     const auto text = read_file(options.file);
@@ -88,8 +101,11 @@ int run_isa(const Options& options) {
     const auto module = ptx::parse(*text, options.file);
     if (!module) return report(module.error());
     const ptx::Coverage coverage = ptx::coverage(*module);
-    if (options.json) fmt::print("{}\n", coverage_json(coverage).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-    else print_coverage(options.file, coverage);
+    if (options.json)
+        fmt::print("{}\n", coverage_json(coverage).dump(2, ' ', false,
+                                                        nlohmann::json::error_handler_t::replace));
+    else
+        print_coverage(options.file, coverage);
     return kDone;
 }
 

@@ -18,11 +18,13 @@ Coverage coverage(const Module& module) {
             ++result.instructions;
             opcodes.insert(instruction.opcode);
             if (instruction.row && instruction.row->bind) continue;
-            const std::string why = instruction.row
-                                        ? "'" + std::string(instruction.row->syntax) + "' has no semantics here"
-                                        : instruction.why;
-            const auto [entry, added] = known.emplace(instruction.opcode, result.unsupported.size());
-            if (added) result.unsupported.push_back({instruction.opcode, instruction.place.line, 0, why});
+            const std::string why = instruction.row ? "'" + std::string(instruction.row->syntax) +
+                                                          "' has no semantics here"
+                                                    : instruction.why;
+            const auto [entry, added] =
+                known.emplace(instruction.opcode, result.unsupported.size());
+            if (added)
+                result.unsupported.push_back({instruction.opcode, instruction.place.line, 0, why});
             ++result.unsupported[entry->second].count;
         }
     result.distinct = opcodes.size();

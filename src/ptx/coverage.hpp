@@ -12,12 +12,12 @@ struct Unsupported {
     std::string text;  // the opcode as written
     int line = 0;      // of the first one
     size_t count = 0;
-    std::string why;   // of the first one
+    std::string why;  // of the first one
 };
 
 struct Coverage {
-    size_t instructions = 0;  // all, in functions with a body
-    size_t distinct = 0;      // different opcodes
+    size_t instructions = 0;               // all, in functions with a body
+    size_t distinct = 0;                   // different opcodes
     std::vector<Unsupported> unsupported;  // in the order of the lines
 };
 

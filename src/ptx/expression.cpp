@@ -8,17 +8,38 @@ namespace {
 
 const char* real_binary(uint16_t op, Constant& left, double a, double b) {
     switch (op) {
-        case '+': left = make_real(a + b); return nullptr;
-        case '-': left = make_real(a - b); return nullptr;
-        case '*': left = make_real(a * b); return nullptr;
-        case '/': left = make_real(a / b); return nullptr;
-        case '<': left = make_integer(a < b); return nullptr;
-        case '>': left = make_integer(a > b); return nullptr;
-        case two('<', '='): left = make_integer(a <= b); return nullptr;
-        case two('>', '='): left = make_integer(a >= b); return nullptr;
-        case two('=', '='): left = make_integer(a == b); return nullptr;
-        case two('!', '='): left = make_integer(a != b); return nullptr;
-        default: return "this operator takes integers only";
+        case '+':
+            left = make_real(a + b);
+            return nullptr;
+        case '-':
+            left = make_real(a - b);
+            return nullptr;
+        case '*':
+            left = make_real(a * b);
+            return nullptr;
+        case '/':
+            left = make_real(a / b);
+            return nullptr;
+        case '<':
+            left = make_integer(a < b);
+            return nullptr;
+        case '>':
+            left = make_integer(a > b);
+            return nullptr;
+        case two('<', '='):
+            left = make_integer(a <= b);
+            return nullptr;
+        case two('>', '='):
+            left = make_integer(a >= b);
+            return nullptr;
+        case two('=', '='):
+            left = make_integer(a == b);
+            return nullptr;
+        case two('!', '='):
+            left = make_integer(a != b);
+            return nullptr;
+        default:
+            return "this operator takes integers only";
     }
 }
 
@@ -64,25 +85,36 @@ Constant make_constant(const Token& literal) {
 
 int precedence(uint16_t op) {
     switch (op) {
-        case two('|', '|'): return 1;
-        case two('&', '&'): return 2;
-        case '|': return 3;
-        case '^': return 4;
-        case '&': return 5;
+        case two('|', '|'):
+            return 1;
+        case two('&', '&'):
+            return 2;
+        case '|':
+            return 3;
+        case '^':
+            return 4;
+        case '&':
+            return 5;
         case two('=', '='):
-        case two('!', '='): return 6;
+        case two('!', '='):
+            return 6;
         case '<':
         case '>':
         case two('<', '='):
-        case two('>', '='): return 7;
+        case two('>', '='):
+            return 7;
         case two('<', '<'):
-        case two('>', '>'): return 8;
+        case two('>', '>'):
+            return 8;
         case '+':
-        case '-': return 9;
+        case '-':
+            return 9;
         case '*':
         case '/':
-        case '%': return 10;
-        default: return 0;
+        case '%':
+            return 10;
+        default:
+            return 0;
     }
 }
 
@@ -103,39 +135,78 @@ const char* apply_unary(uint16_t op, Constant& value) {
 }
 
 const char* apply_binary(uint16_t op, Constant& left, const Constant& right) {
-    if (left.is_real != right.is_real) return "an integer and a floating-point number cannot be mixed";
+    if (left.is_real != right.is_real)
+        return "an integer and a floating-point number cannot be mixed";
     if (left.is_real) return real_binary(op, left, left.real(), right.real());
     const uint64_t a = left.bits;
     const uint64_t b = right.bits;
     const bool is_unsigned = left.is_unsigned || right.is_unsigned;
     if ((op == '/' || op == '%') && b == 0) return "division by zero";
     switch (op) {
-        case '+': left = make_integer(a + b, is_unsigned); break;
-        case '-': left = make_integer(a - b, is_unsigned); break;
-        case '*': left = make_integer(a * b, is_unsigned); break;
-        case '/': left = make_integer(divide(a, b, is_unsigned), is_unsigned); break;
-        case '%': left = make_integer(a % b); break;
-        case '&': left = make_integer(a & b, is_unsigned); break;
-        case '|': left = make_integer(a | b, is_unsigned); break;
-        case '^': left = make_integer(a ^ b, is_unsigned); break;
-        case two('<', '<'): left = make_integer(shift_left(a, b), left.is_unsigned); break;
-        case two('>', '>'): left = make_integer(shift_right(a, b, left.is_unsigned), left.is_unsigned); break;
-        case '<': left = make_integer(less(a, b, is_unsigned)); break;
-        case '>': left = make_integer(less(b, a, is_unsigned)); break;
-        case two('<', '='): left = make_integer(!less(b, a, is_unsigned)); break;
-        case two('>', '='): left = make_integer(!less(a, b, is_unsigned)); break;
-        case two('=', '='): left = make_integer(a == b); break;
-        case two('!', '='): left = make_integer(a != b); break;
-        case two('&', '&'): left = make_integer(a && b); break;
-        case two('|', '|'): left = make_integer(a || b); break;
-        default: return "this is no operator of constant expressions";
+        case '+':
+            left = make_integer(a + b, is_unsigned);
+            break;
+        case '-':
+            left = make_integer(a - b, is_unsigned);
+            break;
+        case '*':
+            left = make_integer(a * b, is_unsigned);
+            break;
+        case '/':
+            left = make_integer(divide(a, b, is_unsigned), is_unsigned);
+            break;
+        case '%':
+            left = make_integer(a % b);
+            break;
+        case '&':
+            left = make_integer(a & b, is_unsigned);
+            break;
+        case '|':
+            left = make_integer(a | b, is_unsigned);
+            break;
+        case '^':
+            left = make_integer(a ^ b, is_unsigned);
+            break;
+        case two('<', '<'):
+            left = make_integer(shift_left(a, b), left.is_unsigned);
+            break;
+        case two('>', '>'):
+            left = make_integer(shift_right(a, b, left.is_unsigned), left.is_unsigned);
+            break;
+        case '<':
+            left = make_integer(less(a, b, is_unsigned));
+            break;
+        case '>':
+            left = make_integer(less(b, a, is_unsigned));
+            break;
+        case two('<', '='):
+            left = make_integer(!less(b, a, is_unsigned));
+            break;
+        case two('>', '='):
+            left = make_integer(!less(a, b, is_unsigned));
+            break;
+        case two('=', '='):
+            left = make_integer(a == b);
+            break;
+        case two('!', '='):
+            left = make_integer(a != b);
+            break;
+        case two('&', '&'):
+            left = make_integer(a && b);
+            break;
+        case two('|', '|'):
+            left = make_integer(a || b);
+            break;
+        default:
+            return "this is no operator of constant expressions";
     }
     return nullptr;
 }
 
 const char* choose(const Constant& condition, Constant& yes, const Constant& no) {
     if (condition.is_real) return "the condition of ?: is an integer";
-    if (yes.is_real != no.is_real) return "both sides of ?: are integers, or both floating-point numbers";
+    if (yes.is_real != no.is_real)
+        return "both sides of ?: are integers, or both floating-point numbers";
     const bool is_unsigned = yes.is_unsigned || no.is_unsigned;
     if (!condition.is_true()) yes = no;
     if (!yes.is_real) yes.is_unsigned = is_unsigned;

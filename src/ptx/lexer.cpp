@@ -147,9 +147,11 @@ void Lexer::lex_bits(Token& token, size_t digits) {
     if (digits == 8) {
         token.single = true;
         token.bits32 = static_cast<uint32_t>(token.bits);
-        token.bits = std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(token.bits32)));
+        token.bits =
+            std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(token.bits32)));
     } else {
-        token.bits32 = std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(token.bits)));
+        token.bits32 =
+            std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(token.bits)));
     }
 }
 
@@ -171,7 +173,8 @@ void Lexer::lex_decimal_real(Token& token) {
 
 void Lexer::lex_number(Token& token) {
     const char second = static_cast<char>(peek(1) | 0x20);
-    if (peek() == '0' && (second == 'f' || second == 'd')) return lex_bits(token, second == 'f' ? 8 : 16);
+    if (peek() == '0' && (second == 'f' || second == 'd'))
+        return lex_bits(token, second == 'f' ? 8 : 16);
     size_t end = at_;
     while (end < text_.size() && is_class(text_[end], kDigit)) ++end;
     const bool prefixed = peek() == '0' && (second == 'x' || second == 'b');
@@ -197,7 +200,8 @@ void Lexer::lex_number(Token& token) {
     if (peek() == 'U') ++at_;
     if (overflow || empty || is_class(peek(), kFollow)) {
         token.kind = Token::Kind::bad;
-        token.problem = overflow ? "this integer needs more than 64 bits" : "this number cannot be read";
+        token.problem =
+            overflow ? "this integer needs more than 64 bits" : "this number cannot be read";
         while (is_class(peek(), kFollow)) ++at_;
     }
 }
@@ -218,7 +222,8 @@ void Lexer::lex_op(Token& token) {
     const char c = peek();
     const char d = peek(1);
     const bool pair = ((c == '<' || c == '>' || c == '&' || c == '|') && d == c) ||
-                      ((c == '<' || c == '>' || c == '=' || c == '!') && d == '=') || (c == '@' && d == '@');
+                      ((c == '<' || c == '>' || c == '=' || c == '!') && d == '=') ||
+                      (c == '@' && d == '@');
     if (pair) {
         token.kind = Token::Kind::op;
         token.op = two(c, d);

@@ -22,7 +22,7 @@ struct Token {
     };
     Kind kind = Kind::end;
     bool is_unsigned = false;
-    bool single = false;         // a 0f literal: bits32 is exact
+    bool single = false;  // a 0f literal: bits32 is exact
     bool first_on_line = false;
     uint16_t op = 0;
     uint32_t bits32 = 0;
@@ -39,7 +39,8 @@ struct Token {
 
 // A name or an integer. (Not a real number: "32.b" would be one.)
 inline bool is_wordlike(const Token& token) {
-    return token.kind == Token::Kind::word || token.kind == Token::Kind::directive || token.kind == Token::Kind::integer;
+    return token.kind == Token::Kind::word || token.kind == Token::Kind::directive ||
+           token.kind == Token::Kind::integer;
 }
 // Appends the token, behind a space where the two would read as one.
 void append_token(std::string& text, const Token& token);
@@ -52,12 +53,15 @@ class Lexer {
   public:
     explicit Lexer(std::string_view text) : text_(text) {}
     Token next();
-    // Byte offset just after the last token, and a jump to one: for blocks that are kept as written.
+    // Byte offset just after the last token, and a jump to one: for blocks that are kept as
+    // written.
     size_t offset() const { return at_; }
     void skip_to(size_t offset);
 
   private:
-    char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+    char peek(size_t ahead = 0) const {
+        return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+    }
     void skip_space(Token& token);
     void skip_line();
     void lex_word(Token& token);

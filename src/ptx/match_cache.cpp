@@ -23,8 +23,10 @@ void MatchCache::match(isa::Instruction& instruction) {
     auto found = known_.find(key_);
     if (found == known_.end()) {
         isa::match(instruction);
-        found = known_.emplace(key_, Matched{instruction.row, instruction.choices, instruction.positions,
-                                             instruction.why}).first;
+        found = known_
+                    .emplace(key_, Matched{instruction.row, instruction.choices,
+                                           instruction.positions, instruction.why})
+                    .first;
         return;
     }
     const Matched& matched = found->second;

@@ -17,7 +17,8 @@ bool Parser::parse_body(Function& function) {
     advance();
     const size_t outermost = scopes_.size();
     while (errors_.size() < kMaxErrors && !stop_) {
-        if (token_.kind == Token::Kind::end) return error(open, "the body of '" + function.name + "' is not closed");
+        if (token_.kind == Token::Kind::end)
+            return error(open, "the body of '" + function.name + "' is not closed");
         if (token_.is('}') && scopes_.size() == outermost) {
             advance();
             return true;
@@ -54,7 +55,8 @@ void Parser::parse_statement(Function& function) {
     }
     if (good) return;
     recover();
-    if (token_.place.line == at.place.line && token_.place.col == at.place.col && !token_.is('}')) advance();
+    if (token_.place.line == at.place.line && token_.place.col == at.place.col && !token_.is('}'))
+        advance();
 }
 
 bool Parser::parse_body_directive(Function& function) {
@@ -63,12 +65,15 @@ bool Parser::parse_body_directive(Function& function) {
     if (accept(".pragma")) {
         const size_t before = function.pragmas.size();
         if (!parse_pragma(function.pragmas)) return false;
-        for (size_t i = before; i < function.pragmas.size(); ++i) add(function, Statement::Kind::pragma, i, at.place);
+        for (size_t i = before; i < function.pragmas.size(); ++i)
+            add(function, Statement::Kind::pragma, i, at.place);
         return true;
     }
     if (token_.is(".section") || token_.is(".file"))
-        return error_here("'" + std::string(at.text) + "' stands at module level, outside functions");
-    constexpr std::string_view kSpaces[] = {".reg", ".param", ".shared", ".local", ".const", ".global", ".sreg"};
+        return error_here("'" + std::string(at.text) +
+                          "' stands at module level, outside functions");
+    constexpr std::string_view kSpaces[] = {".reg",   ".param",  ".shared", ".local",
+                                            ".const", ".global", ".sreg"};
     std::vector<std::string> known;
     for (std::string_view space : kSpaces) {
         known.emplace_back(space);
@@ -83,7 +88,8 @@ bool Parser::parse_body_directive(Function& function) {
     }
     known.insert(known.end(), {".loc", ".pragma"});
     const std::string near = nearest(at.text, known);
-    return error(at, "unknown directive '" + std::string(at.text.substr(0, 60)) + "' in a function" +
+    return error(at, "unknown directive '" + std::string(at.text.substr(0, 60)) +
+                         "' in a function" +
                          (near.empty() ? "" : "; did you mean '" + near + "'?"));
 }
 
@@ -94,7 +100,8 @@ bool Parser::parse_loc(Function& function) {
     loc.intermediate = token_.is(".loc_intermediate");
     advance();
     for (int* field : {&loc.file, &loc.line, &loc.col}) {
-        if (token_.kind != Token::Kind::integer || token_.bits > 0x7fffffff) return expected("file, line and column of .loc");
+        if (token_.kind != Token::Kind::integer || token_.bits > 0x7fffffff)
+            return expected("file, line and column of .loc");
         *field = static_cast<int>(token_.bits);
         advance();
     }
@@ -106,7 +113,8 @@ bool Parser::parse_loc(Function& function) {
         loc.rest += token_.text;
         advance();
         while (!token_.first_on_line && !token_.is(',') && token_.kind != Token::Kind::end) {
-            if (token_.kind == Token::Kind::bad || token_.is(';') || token_.is('}')) return expected("the rest of .loc");
+            if (token_.kind == Token::Kind::bad || token_.is(';') || token_.is('}'))
+                return expected("the rest of .loc");
             const bool glued = token_.is('+') || previous_.is('+');
             loc.rest += (glued ? "" : " ") + std::string(token_.text);
             advance();
@@ -119,7 +127,8 @@ bool Parser::parse_loc(Function& function) {
 }
 
 bool Parser::parse_label(Function& function, const Token& name) {
-    if (name.text.find('.') != std::string_view::npos) return error(name, "this is no name of a label");
+    if (name.text.find('.') != std::string_view::npos)
+        return error(name, "this is no name of a label");
     advance();
     Label label;
     label.name = std::string(name.text);

@@ -55,7 +55,8 @@ bool Parser::parse_unary(Constant& value, int depth) {
         if (token_.is(".s64") || token_.is(".u64")) {
             const Token cast = token_;
             advance();
-            if (!expect(')', "after the type of a cast") || !parse_unary(value, depth + 1)) return false;
+            if (!expect(')', "after the type of a cast") || !parse_unary(value, depth + 1))
+                return false;
             if (value.is_real) return error(cast, "casts take integers only");
             value.is_unsigned = cast.is(".u64");
             return true;
@@ -78,7 +79,8 @@ bool Parser::parse_size(uint64_t& value, uint64_t limit, const char* what) {
     Constant constant;
     if (!parse_expression(constant)) return false;
     if (constant.is_real) return error(at, std::string(what) + " is an integer");
-    if (!constant.is_unsigned && constant.bits >> 63) return error(at, std::string(what) + " is negative");
+    if (!constant.is_unsigned && constant.bits >> 63)
+        return error(at, std::string(what) + " is negative");
     if (constant.bits > limit)
         return error(at, std::string(what) + " is at most " + std::to_string(limit));
     value = constant.bits;

@@ -12,7 +12,8 @@ constexpr size_t kMaxOperands = 1024;
 // Special registers of three components: %tid.x is one name.
 bool is_special_vector(std::string_view name) {
     constexpr std::array<std::string_view, 8> kNames = {
-        "%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"};
+        "%tid",       "%ntid",       "%ctaid",         "%nctaid",
+        "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"};
     for (std::string_view special : kNames)
         if (name == special) return true;
     return false;
@@ -20,9 +21,11 @@ bool is_special_vector(std::string_view name) {
 
 // Elements of vector registers, and the bytes and halves that video instructions select.
 bool is_component(std::string_view text) {
-    if (text.size() == 2) return std::string_view("xyzwrgba").find(text[1]) != std::string_view::npos;
+    if (text.size() == 2)
+        return std::string_view("xyzwrgba").find(text[1]) != std::string_view::npos;
     const size_t most = text[1] == 'b' ? 4 : text[1] == 'h' ? 2 : 0;  // .b0, .b3210, .h10
-    return text.size() <= 2 + most && text.find_first_not_of("01234567", 2) == std::string_view::npos;
+    return text.size() <= 2 + most &&
+           text.find_first_not_of("01234567", 2) == std::string_view::npos;
 }
 
 }  // namespace
@@ -51,8 +54,8 @@ bool Parser::parse_instruction(Function& function, const Token& opcode, Instruct
     }
     in_call_ = instruction.opcode == "call" || instruction.opcode.starts_with("call.");
     if (!token_.is(';')) {
-        if (token_.first_on_line && starts_expression() == false && token_.kind != Token::Kind::word &&
-            !token_.is('{') && !token_.is('['))
+        if (token_.first_on_line && starts_expression() == false &&
+            token_.kind != Token::Kind::word && !token_.is('{') && !token_.is('['))
             return expect(';', "after the instruction");
         do {
             Operand operand;
@@ -167,7 +170,8 @@ bool Parser::parse_literal_operand(Operand& operand) {
     const char* end = previous_.text.data() + previous_.text.size();
     operand.text = std::string(first.text.data(), end);
     // An expression is kept as its value; the first two characters tell print() the notation.
-    if (constant.is_real && operand.text.size() != first.text.size()) operand.text = constant.single ? "0f" : "0d";
+    if (constant.is_real && operand.text.size() != first.text.size())
+        operand.text = constant.single ? "0f" : "0d";
     return true;
 }
 

@@ -15,16 +15,16 @@ struct FunctionDirective {
 };
 
 constexpr FunctionDirective kFunctionDirectives[] = {
-    {".maxnreg", 1, 1},         {".maxntid", 1, 3},       {".reqntid", 1, 3},
-    {".minnctapersm", 1, 1},    {".maxnctapersm", 1, 1},  {".noreturn", 0, 0},
-    {".maxclusterrank", 1, 1},  {".explicitcluster", 0, 0}, {".reqnctapercluster", 1, 3},
-    {".blocksareclusters", 0, 0}, {".abi_preserve", 1, 1}, {".abi_preserve_control", 1, 1},
+    {".maxnreg", 1, 1},           {".maxntid", 1, 3},         {".reqntid", 1, 3},
+    {".minnctapersm", 1, 1},      {".maxnctapersm", 1, 1},    {".noreturn", 0, 0},
+    {".maxclusterrank", 1, 1},    {".explicitcluster", 0, 0}, {".reqnctapercluster", 1, 3},
+    {".blocksareclusters", 0, 0}, {".abi_preserve", 1, 1},    {".abi_preserve_control", 1, 1},
     {".minperctamemory", 1, 3},
 };
 
 constexpr std::string_view kModuleDirectives[] = {
-    ".version", ".target", ".address_size", ".file",  ".pragma", ".section", ".alias", ".extern", ".visible",
-    ".weak",    ".common", ".func",         ".entry", ".global", ".const",   ".shared"};
+    ".version", ".target", ".address_size", ".file", ".pragma", ".section", ".alias", ".extern",
+    ".visible", ".weak",   ".common",       ".func", ".entry",  ".global",  ".const", ".shared"};
 
 }  // namespace
 
@@ -52,7 +52,8 @@ void Parser::recover_module() {
 
 bool Parser::parse_directive() {
     if (token_.kind == Token::Kind::op && token_.op == two('@', '@')) return parse_dwarf_line();
-    if (token_.kind != Token::Kind::directive) return expected("a directive such as .version, .global or .entry");
+    if (token_.kind != Token::Kind::directive)
+        return expected("a directive such as .version, .global or .entry");
     if (module_.version.empty() && !token_.is(".version")) {
         module_.version = "?";  // said once
         return error_here("a PTX module starts with .version");
@@ -67,21 +68,27 @@ bool Parser::parse_directive() {
     if (accept(".pragma")) {
         const size_t before = module_.pragmas.size();
         if (!parse_pragma(module_.pragmas)) return false;
-        for (size_t i = before; i < module_.pragmas.size(); ++i) add_item(Item::Kind::pragma, i + 1);
+        for (size_t i = before; i < module_.pragmas.size(); ++i)
+            add_item(Item::Kind::pragma, i + 1);
         return true;
     }
-    constexpr std::pair<std::string_view, Linkage> kLinkages[] = {
-        {".extern", Linkage::external}, {".visible", Linkage::visible}, {".weak", Linkage::weak}, {".common", Linkage::common}};
+    constexpr std::pair<std::string_view, Linkage> kLinkages[] = {{".extern", Linkage::external},
+                                                                  {".visible", Linkage::visible},
+                                                                  {".weak", Linkage::weak},
+                                                                  {".common", Linkage::common}};
     Linkage linkage = Linkage::none;
     for (const auto& [name, value] : kLinkages)
         if (linkage == Linkage::none && accept(name)) linkage = value;
     if (token_.is(".func") || token_.is(".entry")) return parse_function(linkage);
     if (token_.is(".reg") || token_.is(".local") || token_.is(".param"))
         return error_here("'" + std::string(token_.text) + "' variables belong inside functions");
-    if (token_.is(".tex")) return error_here(".tex went away with PTX ISA 1.5: declare a .global .texref");
+    if (token_.is(".tex"))
+        return error_here(".tex went away with PTX ISA 1.5: declare a .global .texref");
     constexpr std::string_view kVariables[] = {".global", ".const", ".shared"};
-    if (std::none_of(std::begin(kVariables), std::end(kVariables), [&](std::string_view name) { return token_.is(name); })) {
-        const std::vector<std::string> known(std::begin(kModuleDirectives), std::end(kModuleDirectives));
+    if (std::none_of(std::begin(kVariables), std::end(kVariables),
+                     [&](std::string_view name) { return token_.is(name); })) {
+        const std::vector<std::string> known(std::begin(kModuleDirectives),
+                                             std::end(kModuleDirectives));
         const std::string near = nearest(token_.text, known);
         return error_here("unknown directive '" + std::string(token_.text.substr(0, 60)) + "'" +
                           (near.empty() ? "" : "; did you mean '" + near + "'?"));
@@ -96,7 +103,8 @@ bool Parser::parse_directive() {
 }
 
 bool Parser::parse_version() {
-    if (token_.kind != Token::Kind::real || token_.text.size() > 8) return expected("a version such as 9.0");
+    if (token_.kind != Token::Kind::real || token_.text.size() > 8)
+        return expected("a version such as 9.0");
     const std::string version(token_.text);
     if (!module_.version.empty() && module_.version != "?" && module_.version != version)
         return error_here("the module is already of version " + module_.version);
@@ -109,7 +117,8 @@ bool Parser::parse_target() {
     do {
         if (token_.kind != Token::Kind::word) return expected("a target such as sm_90a");
         const std::string target(token_.text);
-        if (std::find(module_.targets.begin(), module_.targets.end(), target) == module_.targets.end())
+        if (std::find(module_.targets.begin(), module_.targets.end(), target) ==
+            module_.targets.end())
             module_.targets.push_back(target);
         advance();
     } while (accept(','));
@@ -117,7 +126,8 @@ bool Parser::parse_target() {
 }
 
 bool Parser::parse_address_size() {
-    if (token_.kind != Token::Kind::integer || (token_.bits != 32 && token_.bits != 64)) return expected("32 or 64");
+    if (token_.kind != Token::Kind::integer || (token_.bits != 32 && token_.bits != 64))
+        return expected("32 or 64");
     module_.address_size = static_cast<int>(token_.bits);
     advance();
     return true;
@@ -126,7 +136,8 @@ bool Parser::parse_address_size() {
 bool Parser::parse_file() {
     SourceFile file;
     const Token at = token_;
-    if (token_.kind != Token::Kind::integer || token_.bits > 0x7fffffff) return expected("the number of the file");
+    if (token_.kind != Token::Kind::integer || token_.bits > 0x7fffffff)
+        return expected("the number of the file");
     file.index = static_cast<int>(token_.bits);
     advance();
     if (token_.kind != Token::Kind::string) return expected("the file's path in quotes");
@@ -138,7 +149,8 @@ bool Parser::parse_file() {
         advance();
     }
     if (module_.file(file.index) && module_.file(file.index)->path != file.path)
-        return error(at, "file " + std::to_string(file.index) + " is already '" + module_.file(file.index)->path + "'");
+        return error(at, "file " + std::to_string(file.index) + " is already '" +
+                             module_.file(file.index)->path + "'");
     module_.files.push_back(std::move(file));
     add_item(Item::Kind::file, module_.files.size());
     return true;
@@ -157,7 +169,8 @@ bool Parser::parse_pragma(std::vector<std::string>& pragmas) {
 bool Parser::parse_section() {
     const Token start = token_;
     advance();
-    if (token_.kind != Token::Kind::directive && token_.kind != Token::Kind::word) return expected("the section's name");
+    if (token_.kind != Token::Kind::directive && token_.kind != Token::Kind::word)
+        return expected("the section's name");
     std::string text = ".section " + std::string(token_.text);
     advance();
     if (!expect('{', "before the section's lines")) return false;
@@ -168,15 +181,21 @@ bool Parser::parse_section() {
         if (token_.kind == Token::Kind::bad || token_.is('{')) return expected("a line of data");
         const Token token = token_;
         advance();
-        const bool data = token.is(".b8") || token.is(".b16") || token.is(".b32") || token.is(".b64");
+        const bool data =
+            token.is(".b8") || token.is(".b16") || token.is(".b32") || token.is(".b64");
         if (data || (token.kind == Token::Kind::word && token_.is(':'))) {
             text += "\n\t" + std::string(token.text);
-            if (data) text += ' ';
-            else text += ':', advance();
+            if (data)
+                text += ' ';
+            else
+                text += ':', advance();
             line_begins = true;
         } else {
-            const bool operand = is_wordlike(token) || token.is(',') || token.is('+') || token.is('-');
-            if (!line_begins || !operand) return error(token, "a line of a section starts with .b8, .b16, .b32, .b64 or a label");
+            const bool operand =
+                is_wordlike(token) || token.is(',') || token.is('+') || token.is('-');
+            if (!line_begins || !operand)
+                return error(token,
+                             "a line of a section starts with .b8, .b16, .b32, .b64 or a label");
             append_token(text, token);
         }
     }
@@ -223,7 +242,8 @@ bool Parser::parse_source_section() {
         if (at == std::string_view::npos) return error(start, "this section is not closed");
         if (text_.substr(at).starts_with(".source_begin")) {
             at = text_.find(".source_end", at);
-            if (at == std::string_view::npos) return error(start, "a .source_begin of this section has no .source_end");
+            if (at == std::string_view::npos)
+                return error(start, "a .source_begin of this section has no .source_end");
         } else if (text_[at] != '.') {
             depth += text_[at] == '{' ? 1 : -1;
             if (depth <= 0) break;
@@ -259,7 +279,8 @@ bool Parser::check_body(const Function& function, const Token& name) {
     if (!function.has_body) return true;
     const auto [entry, added] = bodies_.emplace(function.name, function.place);
     if (added) return true;
-    return error(name, "'" + function.name + "' already has a body, in line " + std::to_string(entry->second.line));
+    return error(name, "'" + function.name + "' already has a body, in line " +
+                           std::to_string(entry->second.line));
 }
 
 bool Parser::parse_function_head(Function& function, Token& name) {
@@ -289,13 +310,15 @@ bool Parser::parse_function_directives(Function& function) {
     return true;
 }
 
-bool Parser::parse_function_directive(std::vector<std::pair<std::string, std::string>>& directives) {
+bool Parser::parse_function_directive(
+    std::vector<std::pair<std::string, std::string>>& directives) {
     const Token name = token_;
     advance();
     std::string arguments;
     if (name.is(".pragma") || name.is(".language")) {
         do {
-            if (token_.kind != Token::Kind::string && token_.kind != Token::Kind::integer) return expected("a text in quotes");
+            if (token_.kind != Token::Kind::string && token_.kind != Token::Kind::integer)
+                return expected("a text in quotes");
             arguments += (arguments.empty() ? "" : ", ") + std::string(token_.text);
             advance();
         } while (accept(','));
@@ -311,7 +334,8 @@ bool Parser::parse_function_directive(std::vector<std::pair<std::string, std::st
     }
     if (!known) {
         const std::string near = nearest(name.text, names);
-        return error(name, "unknown directive '" + std::string(name.text.substr(0, 60)) + "' of a function" +
+        return error(name, "unknown directive '" + std::string(name.text.substr(0, 60)) +
+                               "' of a function" +
                                (near.empty() ? "" : "; did you mean '" + near + "'?"));
     }
     int count = 0;
@@ -322,8 +346,10 @@ bool Parser::parse_function_directive(std::vector<std::pair<std::string, std::st
         if (!accept(',')) break;
     }
     if (count < known->least || count > known->most)
-        return error(name, std::string(known->name) + " takes " + std::to_string(known->least) +
-                               (known->most > known->least ? " to " + std::to_string(known->most) : "") + " numbers");
+        return error(name,
+                     std::string(known->name) + " takes " + std::to_string(known->least) +
+                         (known->most > known->least ? " to " + std::to_string(known->most) : "") +
+                         " numbers");
     directives.emplace_back(std::string(name.text), arguments);
     return true;
 }

@@ -10,8 +10,9 @@ namespace ww::ptx {
 namespace {
 
 constexpr std::pair<std::string_view, StateSpace> kSpaces[] = {
-    {".reg", StateSpace::reg},       {".sreg", StateSpace::sreg},   {".const", StateSpace::constant},
-    {".global", StateSpace::global}, {".local", StateSpace::local}, {".param", StateSpace::param},
+    {".reg", StateSpace::reg},        {".sreg", StateSpace::sreg},
+    {".const", StateSpace::constant}, {".global", StateSpace::global},
+    {".local", StateSpace::local},    {".param", StateSpace::param},
     {".shared", StateSpace::shared},
 };
 
@@ -67,7 +68,9 @@ bool Parser::parse_qualifiers(Variable& variable) {
             variable.space = space;
             advance();
             if (space == StateSpace::constant && token_.is('['))
-                return error_here("constant banks went away with PTX ISA 2.2: declare the variable without [bank]");
+                return error_here(
+                    "constant banks went away with PTX ISA 2.2: declare the variable without "
+                    "[bank]");
             while (token_.kind == Token::Kind::directive)
                 if (!parse_qualifier(variable)) return false;
             if (variable.type_text.empty()) return expected("a type such as .b32");
@@ -81,18 +84,22 @@ bool Parser::parse_qualifier(Variable& variable) {
     const Token at = token_;
     advance();
     if (at.is(".align")) {
-        const bool of_pointer = !variable.attributes.empty() && variable.attributes.starts_with(".ptr");
+        const bool of_pointer =
+            !variable.attributes.empty() && variable.attributes.starts_with(".ptr");
         uint64_t align = 0;
         const Token number = token_;
         if (!parse_size(align, uint64_t{1} << 31, "an alignment")) return false;
         if (!std::has_single_bit(align)) return error(number, "an alignment is a power of two");
-        if (of_pointer) variable.attributes += " .align " + std::to_string(align);
-        else variable.align = static_cast<uint32_t>(align);
+        if (of_pointer)
+            variable.attributes += " .align " + std::to_string(align);
+        else
+            variable.align = static_cast<uint32_t>(align);
         return true;
     }
     if (at.is(".attribute")) return parse_attribute(variable.attributes);
     if (at.is(".ptr")) {
-        if (variable.space != StateSpace::param) return error(at, ".ptr describes kernel parameters (.param) only");
+        if (variable.space != StateSpace::param)
+            return error(at, ".ptr describes kernel parameters (.param) only");
         variable.attributes = ".ptr";
         for (std::string_view space : {".const", ".global", ".local", ".shared"})
             if (accept(space)) variable.attributes += " " + std::string(space);
@@ -102,14 +109,16 @@ bool Parser::parse_qualifier(Variable& variable) {
         variable.vector = at.is(".v2") ? 2 : 4;
         return true;
     }
-    if (!variable.type_text.empty()) return error(at, "the type is already given as " + variable.type_text);
+    if (!variable.type_text.empty())
+        return error(at, "the type is already given as " + variable.type_text);
     variable.type = machine::parse_type(at.text);
     variable.type_text = std::string(at.text);
     if (variable.type == Type::none && !is_opaque(at.text))
         return error(at, "unknown type '" + std::string(at.text.substr(0, 60)) + "'");
     if (variable.type != Type::none && !is_variable_type(variable.type))
         return error(at, at.is(".bf16") ? "variables of this type are declared as .b16"
-                                        : "'" + std::string(at.text) + "' is a type of instructions, not of variables");
+                                        : "'" + std::string(at.text) +
+                                              "' is a type of instructions, not of variables");
     return true;
 }
 
@@ -129,17 +138,21 @@ bool Parser::parse_attribute(std::string& attributes) {
 
 bool Parser::parse_declarator(const Variable& base, Variable& variable) {
     const Token name = token_;
-    if (name.kind != Token::Kind::word || name.text.find('.') != std::string_view::npos) return expected("a name");
+    if (name.kind != Token::Kind::word || name.text.find('.') != std::string_view::npos)
+        return expected("a name");
     variable = base;
     variable.name = std::string(name.text);
     variable.place = name.place;
     advance();
     if (token_.is('<')) {
-        if (variable.space != StateSpace::reg) return error_here("only registers are declared as a range");
+        if (variable.space != StateSpace::reg)
+            return error_here("only registers are declared as a range");
         advance();
         const Token at = token_;
         Constant count;
-        if (!parse_binary(count, precedence('+'), 0) || !expect('>', "after the number of registers")) return false;
+        if (!parse_binary(count, precedence('+'), 0) ||
+            !expect('>', "after the number of registers"))
+            return false;
         if (count.is_real || count.bits == 0 || count.bits > kMaxRange)
             return error(at, "a range declares 1 to " + std::to_string(kMaxRange) + " registers");
         variable.range = static_cast<uint32_t>(count.bits);
@@ -157,7 +170,8 @@ bool Parser::parse_dimensions(Variable& variable) {
     while (token_.is('[')) {
         const Token bracket = token_;
         advance();
-        if (variable.dims.size() >= static_cast<size_t>(kMaxDepth)) return error(bracket, "too many dimensions");
+        if (variable.dims.size() >= static_cast<size_t>(kMaxDepth))
+            return error(bracket, "too many dimensions");
         uint64_t size = 0;
         if (!token_.is(']')) {
             const Token at = token_;
@@ -177,7 +191,8 @@ bool Parser::check_variable(const Variable& variable, const Token& at) {
     uint64_t bytes = 0;
     if (__builtin_mul_overflow(elements, variable.element_bytes(), &bytes) || bytes > kMaxBytes)
         return error(at, "'" + variable.name + "' is larger than 2^40 bytes");
-    if (static_cast<uint64_t>(variable.vector) * variable.element_bytes() > 16 && variable.vector > 1)
+    if (static_cast<uint64_t>(variable.vector) * variable.element_bytes() > 16 &&
+        variable.vector > 1)
         return error(at, "a vector has at most 16 bytes");
     if (variable.type == Type::pred && variable.space != StateSpace::reg)
         return error(at, "predicates are registers: declare '" + variable.name + "' as .reg .pred");
@@ -189,7 +204,8 @@ bool Parser::check_variable(const Variable& variable, const Token& at) {
 bool Parser::parse_initialiser(Variable& variable) {
     if (variable.space != StateSpace::global && variable.space != StateSpace::constant)
         return error(previous_, "only .global and .const variables have initialisers");
-    if (variable.linkage == Linkage::external) return error(previous_, "an external variable has no initialiser");
+    if (variable.linkage == Linkage::external)
+        return error(previous_, "an external variable has no initialiser");
     if (variable.type == Type::none) {  // .samplerref s = { addr_mode_0 = wrap, ... }
         int depth = 0;
         for (; token_.kind != Token::Kind::end && !token_.is(';'); advance()) {
@@ -222,7 +238,8 @@ bool Parser::parse_initial_list(Variable& variable, size_t level, int depth) {
         if (token_.is('{') && level + 1 < levels.size()) {
             if (!parse_initial_list(variable, level + 1, depth + 1)) return false;
             const uint64_t used = (variable.initial.size() - begin) % inner;
-            if (used != 0 && inner - used > kMaxPadding) return error(at, "too many values are left out here");
+            if (used != 0 && inner - used > kMaxPadding)
+                return error(at, "too many values are left out here");
             if (used != 0) variable.initial.resize(variable.initial.size() + (inner - used));
         } else if (level + 1 < levels.size()) {
             return expected("'{': one list of values for each row");
@@ -251,7 +268,8 @@ bool Parser::parse_initial(Variable& variable) {
             return error(at, "this value does not have the type " + variable.type_text);
         if (accept('(')) {  // mask(value)
             const uint64_t mask = constant.bits;
-            if (constant.is_real || mask == 0 || mask >> std::countr_zero(mask) != 0xff || std::countr_zero(mask) % 8)
+            if (constant.is_real || mask == 0 || mask >> std::countr_zero(mask) != 0xff ||
+                std::countr_zero(mask) % 8)
                 return error(at, "a mask selects one byte: 0xff, 0xff00, ...");
             Constant value;
             if (starts_expression()) {
@@ -272,13 +290,15 @@ bool Parser::parse_initial(Variable& variable) {
 // symbol, symbol+4, generic(symbol), generic(symbol)+4
 bool Parser::parse_initial_symbol(Initial& initial, int depth) {
     const Token name = token_;
-    if (name.kind != Token::Kind::word || name.text.find('.') != std::string_view::npos || depth > 1)
+    if (name.kind != Token::Kind::word || name.text.find('.') != std::string_view::npos ||
+        depth > 1)
         return expected("a symbol");
     advance();
     if (name.is("generic") && token_.is('(')) {
         advance();
         initial.generic = true;
-        if (!parse_initial_symbol(initial, depth + 1) || !expect(')', "after generic(symbol")) return false;
+        if (!parse_initial_symbol(initial, depth + 1) || !expect(')', "after generic(symbol"))
+            return false;
     } else {
         initial.symbol = std::string(name.text);
     }

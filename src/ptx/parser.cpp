@@ -35,7 +35,8 @@ Parser::Parser(std::string_view text, std::string_view name) : text_(text), lexe
 Result<Module> Parser::run() {
     scopes_.emplace_back();
     advance();
-    while (token_.kind != Token::Kind::end && errors_.size() < kMaxErrors && !stop_) parse_module_statement();
+    while (token_.kind != Token::Kind::end && errors_.size() < kMaxErrors && !stop_)
+        parse_module_statement();
     if (errors_.empty() && (module_.version.empty() || module_.targets.empty()))
         error_here("a PTX module starts with .version and .target");
     if (!errors_.empty()) return fail(std::move(errors_));
@@ -93,14 +94,16 @@ Token Parser::after_previous() const {
 bool Parser::error(const Token& at, std::string message) {
     if (errors_.size() >= kMaxErrors) return false;
     if (at.kind == Token::Kind::bad) message = at.problem;
-    const size_t offset = at.text.data() ? static_cast<size_t>(at.text.data() - text_.data()) : text_.size();
+    const size_t offset =
+        at.text.data() ? static_cast<size_t>(at.text.data() - text_.data()) : text_.size();
     errors_.push_back({.severity = Severity::error,
                        .file = module_.name,
                        .line = at.place.line,
                        .col = at.place.col,
                        .message = std::move(message),
                        .source_line = line_at(text_, offset, at.place.col)});
-    if (errors_.size() == kMaxErrors) errors_.back().message += " (too many errors; the rest is not read)";
+    if (errors_.size() == kMaxErrors)
+        errors_.back().message += " (too many errors; the rest is not read)";
     return false;
 }
 
@@ -118,14 +121,18 @@ bool Parser::declare(const Token& name) {
     Scope& scope = scopes_.back();
     const auto [entry, added] = scope.names.emplace(name.text, name.place);
     if (!added)
-        return error(name, "'" + std::string(name.text) + "' is already declared in this scope, in line " +
+        return error(name, "'" + std::string(name.text) +
+                               "' is already declared in this scope, in line " +
                                std::to_string(entry->second.line));
     const size_t last = name.text.find_last_not_of("0123456789");
-    if (last == std::string_view::npos || last + 1 == name.text.size() || name.text.size() - last > 9) return true;
+    if (last == std::string_view::npos || last + 1 == name.text.size() ||
+        name.text.size() - last > 9)
+        return true;
     const auto range = scope.range_sizes.find(name.text.substr(0, last + 1));
     if (range == scope.range_sizes.end()) return true;
     if (std::stoull(std::string(name.text.substr(last + 1))) >= range->second) return true;
-    return error(name, "'" + std::string(name.text) + "' is already declared in this scope, as one of " +
+    return error(name, "'" + std::string(name.text) +
+                           "' is already declared in this scope, as one of " +
                            std::string(range->first) + "<" + std::to_string(range->second) + ">");
 }
 
@@ -134,10 +141,13 @@ bool Parser::declare_range(const Token& name, uint64_t size) {
     const auto [entry, added] = scope.ranges.emplace(name.text, name.place);
     scope.range_sizes[name.text] = size;
     if (added) return true;
-    return error(name, "'" + std::string(name.text) + "<...>' is already declared in this scope, in line " +
+    return error(name, "'" + std::string(name.text) +
+                           "<...>' is already declared in this scope, in line " +
                            std::to_string(entry->second.line));
 }
 
-Result<Module> parse(std::string_view text, std::string_view name) { return Parser(text, name).run(); }
+Result<Module> parse(std::string_view text, std::string_view name) {
+    return Parser(text, name).run();
+}
 
 }  // namespace ww::ptx

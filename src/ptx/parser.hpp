@@ -119,8 +119,8 @@ class Parser {
     MatchCache matches_;
     int loc_ = -1;
     bool in_call_ = false;
-    bool stop_ = false;     // reading on would only repeat the last error
-    int open_braces_ = 0;   // of operands in the current statement, for recover()
+    bool stop_ = false;    // reading on would only repeat the last error
+    int open_braces_ = 0;  // of operands in the current statement, for recover()
     std::unordered_map<std::string, isa::Place> bodies_;
 };
 

@@ -10,31 +10,44 @@ namespace {
 
 std::string_view space_text(StateSpace space) {
     switch (space) {
-        case StateSpace::reg: return ".reg";
-        case StateSpace::sreg: return ".sreg";
-        case StateSpace::constant: return ".const";
-        case StateSpace::global: return ".global";
-        case StateSpace::local: return ".local";
-        case StateSpace::param: return ".param";
-        case StateSpace::shared: return ".shared";
+        case StateSpace::reg:
+            return ".reg";
+        case StateSpace::sreg:
+            return ".sreg";
+        case StateSpace::constant:
+            return ".const";
+        case StateSpace::global:
+            return ".global";
+        case StateSpace::local:
+            return ".local";
+        case StateSpace::param:
+            return ".param";
+        case StateSpace::shared:
+            return ".shared";
     }
     return "";
 }
 
 std::string_view linkage_text(Linkage linkage) {
     switch (linkage) {
-        case Linkage::none: return "";
-        case Linkage::external: return ".extern ";
-        case Linkage::visible: return ".visible ";
-        case Linkage::weak: return ".weak ";
-        case Linkage::common: return ".common ";
+        case Linkage::none:
+            return "";
+        case Linkage::external:
+            return ".extern ";
+        case Linkage::visible:
+            return ".visible ";
+        case Linkage::weak:
+            return ".weak ";
+        case Linkage::common:
+            return ".common ";
     }
     return "";
 }
 
 void print_hex(const char* prefix, uint64_t bits, int digits, std::string& out) {
     char text[24];
-    std::snprintf(text, sizeof text, "%s%0*llX", prefix, digits, static_cast<unsigned long long>(bits));
+    std::snprintf(text, sizeof text, "%s%0*llX", prefix, digits,
+                  static_cast<unsigned long long>(bits));
     out += text;
 }
 
@@ -70,7 +83,8 @@ void print_initial(const Initial& initial, const Variable& variable, std::string
 }
 
 // The elements from `at` on as the braces of one level; at ends behind them.
-void print_level(const Variable& variable, const std::vector<uint64_t>& levels, size_t level, size_t& at, std::string& out) {
+void print_level(const Variable& variable, const std::vector<uint64_t>& levels, size_t level,
+                 size_t& at, std::string& out) {
     if (level == levels.size()) {
         print_initial(variable.initial[at++], variable, out);
         return;
@@ -113,20 +127,32 @@ void print_instruction(const Instruction& instruction, std::string& out) {
 
 void print_loc(const Loc& loc, std::string& out) {
     out += loc.intermediate ? ".loc_intermediate " : ".loc ";
-    out += std::to_string(loc.file) + " " + std::to_string(loc.line) + " " + std::to_string(loc.col) + loc.rest;
+    out += std::to_string(loc.file) + " " + std::to_string(loc.line) + " " +
+           std::to_string(loc.col) + loc.rest;
 }
 
-void print_statement(const Module& module, const Function& function, const Statement& statement, std::string& out) {
+void print_statement(const Module& module, const Function& function, const Statement& statement,
+                     std::string& out) {
     switch (statement.kind) {
-        case Statement::Kind::instruction: print_instruction(function.instructions[statement.index], out); break;
+        case Statement::Kind::instruction:
+            print_instruction(function.instructions[statement.index], out);
+            break;
         case Statement::Kind::variable:
             print_variable(function.variables[statement.index], out);
             out += ';';
             break;
-        case Statement::Kind::loc: print_loc(module.locs[statement.index], out); break;
-        case Statement::Kind::pragma: out += ".pragma " + function.pragmas[statement.index] + ";"; break;
-        case Statement::Kind::open_scope: out += '{'; break;
-        case Statement::Kind::close_scope: out += '}'; break;
+        case Statement::Kind::loc:
+            print_loc(module.locs[statement.index], out);
+            break;
+        case Statement::Kind::pragma:
+            out += ".pragma " + function.pragmas[statement.index] + ";";
+            break;
+        case Statement::Kind::open_scope:
+            out += '{';
+            break;
+        case Statement::Kind::close_scope:
+            out += '}';
+            break;
         case Statement::Kind::label: {
             const Label& label = function.labels[statement.index];
             out += label.name + ":";
@@ -164,14 +190,25 @@ void print_function(const Module& module, const Function& function, std::string&
 
 void print_item(const Module& module, const Item& item, std::string& out) {
     switch (item.kind) {
-        case Item::Kind::variable: print_variable(module.variables[item.index], out), out += ";\n"; break;
-        case Item::Kind::function: print_function(module, module.functions[item.index], out); break;
-        case Item::Kind::section: out += module.sections[item.index] + "\n"; break;
-        case Item::Kind::pragma: out += ".pragma " + module.pragmas[item.index] + ";\n"; break;
-        case Item::Kind::text: out += module.texts[item.index] + "\n"; break;
+        case Item::Kind::variable:
+            print_variable(module.variables[item.index], out), out += ";\n";
+            break;
+        case Item::Kind::function:
+            print_function(module, module.functions[item.index], out);
+            break;
+        case Item::Kind::section:
+            out += module.sections[item.index] + "\n";
+            break;
+        case Item::Kind::pragma:
+            out += ".pragma " + module.pragmas[item.index] + ";\n";
+            break;
+        case Item::Kind::text:
+            out += module.texts[item.index] + "\n";
+            break;
         case Item::Kind::file: {
             const SourceFile& file = module.files[item.index];
-            out += ".file " + std::to_string(file.index) + " \"" + file.path + "\"" + file.rest + "\n";
+            out +=
+                ".file " + std::to_string(file.index) + " \"" + file.path + "\"" + file.rest + "\n";
             break;
         }
     }
@@ -209,16 +246,24 @@ void print_operand(const Operand& operand, std::string& out) {
             out += operand.component;
             print_addend(operand.displacement, out);
             break;
-        case Operand::Kind::integer: out += std::to_string(static_cast<int64_t>(operand.value)); break;
+        case Operand::Kind::integer:
+            out += std::to_string(static_cast<int64_t>(operand.value));
+            break;
         case Operand::Kind::real:
             if (operand.text.starts_with("0f") || operand.text.starts_with("0F"))
                 print_hex("0f", operand.value32, 8, out);
             else
                 print_hex("0d", operand.value, 16, out);
             break;
-        case Operand::Kind::sink: out += '_'; break;
-        case Operand::Kind::vector: out += '{', print_list(operand.items, out), out += '}'; break;
-        case Operand::Kind::group: out += '(', print_list(operand.items, out), out += ')'; break;
+        case Operand::Kind::sink:
+            out += '_';
+            break;
+        case Operand::Kind::vector:
+            out += '{', print_list(operand.items, out), out += '}';
+            break;
+        case Operand::Kind::group:
+            out += '(', print_list(operand.items, out), out += ')';
+            break;
         case Operand::Kind::pair:
             for (size_t i = 0; i < operand.items.size(); ++i) {
                 if (i > 0) out += '|';
@@ -238,12 +283,14 @@ void print_operand(const Operand& operand, std::string& out) {
     }
 }
 
-std::string prototype_text(const Label& label, const std::vector<std::pair<std::string, std::string>>& directives) {
+std::string prototype_text(const Label& label,
+                           const std::vector<std::pair<std::string, std::string>>& directives) {
     std::string out = ".callprototype ";
     if (!label.returns.empty()) print_parameters(label.returns, out), out += ' ';
     out += '_';
     if (!label.params.empty()) out += ' ', print_parameters(label.params, out);
-    for (const auto& [name, arguments] : directives) out += " " + name + (arguments.empty() ? "" : " " + arguments);
+    for (const auto& [name, arguments] : directives)
+        out += " " + name + (arguments.empty() ? "" : " " + arguments);
     return out + ";";
 }
 
@@ -255,7 +302,8 @@ std::string print(const Instruction& instruction) {
 
 std::string print(const Module& module) {
     std::string out = ".version " + module.version + "\n.target ";
-    for (size_t i = 0; i < module.targets.size(); ++i) out += (i > 0 ? ", " : "") + module.targets[i];
+    for (size_t i = 0; i < module.targets.size(); ++i)
+        out += (i > 0 ? ", " : "") + module.targets[i];
     out += "\n.address_size " + std::to_string(module.address_size) + "\n";
     for (const Item& item : module.items) print_item(module, item, out);
     return out;

@@ -13,6 +13,7 @@ namespace ww::ptx {
 void print_variable(const Variable& variable, std::string& out);
 void print_operand(const Operand& operand, std::string& out);
 // ".callprototype (.param .b32 _) _ (.param .b64 _);"
-std::string prototype_text(const Label& label, const std::vector<std::pair<std::string, std::string>>& directives);
+std::string prototype_text(const Label& label,
+                           const std::vector<std::pair<std::string, std::string>>& directives);
 
 }  // namespace ww::ptx

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "fuzz.hpp"
 #include "ptx/module.hpp"
 
@@ -24,55 +25,14 @@ std::vector<std::string> ww_fuzz_seeds() {
         if (entry.path().extension() == ".ptx") paths.push_back(entry.path());
     std::sort(paths.begin(), paths.end());
     std::vector<std::string> seeds;
-    for (const auto& path : paths)
-        if (auto text = ww::read_file(path)) seeds.push_back(std::move(*text));
+    for (const auto& path : paths) seeds.push_back(ww::read_file(path).value());
     return seeds;
 }
 
 std::vector<std::string> ww_fuzz_words() {
-    return {"{",
-            "}",
-            "[",
-            "]",
-            "(",
-            ")",
-            "<",
-            ">",
-            ";",
-            ",",
-            ":",
-            "|",
-            "@!%p1 ",
-            "%r1",
-            "%tid.x",
-            "_",
-            "-",
-            "+",
-            "?",
-            "0f3F800000",
-            "0d3FF0000000000000",
-            "0x",
-            "0b",
-            "18446744073709551616",
-            "1e999",
-            "\"",
-            "/*",
-            "*/",
-            "//",
-            ".reg .b32 ",
-            ".global .b8 x[4] = {",
-            ".entry k",
-            ".func ",
-            ".loc 1 2 3",
-            ".section .debug_str {",
-            "L: ",
-            ".align 3",
-            ".v4",
-            "WARP_SZ",
-            "(.s64)",
-            "generic(",
-            "call ",
-            "\xff",
-            "((((((((((((",
-            "{{{{{{{{{{{{{{{{"};
+    const auto words = ww::split_words(
+        "{ } [ ] ( ) < > ; , : | @!%p1 %r1 %tid.x _ - + ? 0f3F800000 0d3FF0000000000000 0x 0b "
+        "18446744073709551616 1e999 \" /* */ // .reg .b32 .global .entry .func .loc .section "
+        ".align .v4 .visible .param L: WARP_SZ (.s64) generic( call \xff (((((((((((( {{{{{{{{");
+    return {words.begin(), words.end()};
 }

@@ -58,7 +58,8 @@ TEST(Module, Operands) {
 
 TEST(Module, CachedMatchesEqualFreshOnes) {
     const Module module = parsed(
-        ".entry k { add.s32 %r1, %r2, 3; add.s32 %r4, %r5, 6; mov.b32 %r1, %r2; mov.b32 %r1, {%h1, %h2};"
+        ".entry k { add.s32 %r1, %r2, 3; add.s32 %r4, %r5, 6; mov.b32 %r1, %r2; mov.b32 %r1, {%h1, "
+        "%h2};"
         " add.s32 %r1, %r2; add.s32 %r1, %r2; }");
     for (const Instruction& found : module.functions[0].instructions) {
         Instruction fresh = found;
@@ -89,7 +90,8 @@ TEST(Module, Variables) {
 }
 
 TEST(Module, LinesOfInstructions) {
-    const Module module = parsed(".file 3 \"a.cu\"\n.entry k {\nexit;\n.loc 3 7 1\n  exit;\nexit; }\n.entry l { exit; }");
+    const Module module = parsed(
+        ".file 3 \"a.cu\"\n.entry k {\nexit;\n.loc 3 7 1\n  exit;\nexit; }\n.entry l { exit; }");
     const auto& instructions = module.functions[0].instructions;
     EXPECT_EQ(instructions[0].loc, -1);
     EXPECT_EQ(instructions[1].place.line, 8);
@@ -116,7 +118,8 @@ TEST(Module, ManyErrorsStop) {
 }
 
 TEST(Coverage, CountsAndNamesWhatIsUnsupported) {
-    const Module module = parsed(".entry k {\nadd.s32 %r1, %r2, 3;\nfrob.u32 %r1;\nfrob.u32 %r2;\nadd.s32 %r1, %r2, 4;\n}");
+    const Module module = parsed(
+        ".entry k {\nadd.s32 %r1, %r2, 3;\nfrob.u32 %r1;\nfrob.u32 %r2;\nadd.s32 %r1, %r2, 4;\n}");
     const Coverage found = coverage(module);
     EXPECT_EQ(found.instructions, 4u);
     EXPECT_EQ(found.distinct, 2u);

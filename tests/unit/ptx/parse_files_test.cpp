@@ -57,7 +57,8 @@ TEST_P(ParseFile, PrintsOrFailsAsExpected) {
     EXPECT_EQ(module.has_value(), !GetParam().starts_with("bad_")) << format(module.error());
     const std::string got = module ? print(*module) : format(module.error());
     if (std::getenv("WW_REWRITE")) {
-        const std::string end_of_source = example.source.ends_with('\n') || example.source.empty() ? "" : "\n";
+        const std::string end_of_source =
+            example.source.ends_with('\n') || example.source.empty() ? "" : "\n";
         ASSERT_TRUE(write_file(path, example.source + end_of_source + marked(got)));
         return;
     }
@@ -68,7 +69,8 @@ TEST_P(ParseFile, PrintsOrFailsAsExpected) {
     EXPECT_EQ(print(*again), got);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, ParseFile, testing::ValuesIn(names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Files, ParseFile, testing::ValuesIn(names()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace ww::ptx
