@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // parse_port on any bytes.
 // links: port numerics base
+// seeds: tests/port tests/port/bad
 #include <algorithm>
 #include <filesystem>
 

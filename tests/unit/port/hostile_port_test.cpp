@@ -36,7 +36,7 @@ TEST(hostile_port, characters_outside_ascii) {
     EXPECT_EQ(refusal("a = \"\"\"\\\n  \xc3\xa9\"\"\""), kEscaped);
     EXPECT_EQ(refusal("a = \"\"\"\\\xc3\xa9\"\"\""), kEscaped);
     EXPECT_EQ(refusal("[# = 1"),
-              "Error while parsing table header: expected bare key starting "
+              "Error while parsing key: expected bare key starting "
               "character or string delimiter, saw '#'");
     EXPECT_NE(refusal("a = \"\\\xc3\xa9\""), "no error");
     EXPECT_EQ(refusal("\xef\xbb\xbf# \xc3\xa9\n[port]\nname = '\xc3\xa9'\n"),
