@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -67,6 +68,32 @@ Status check_shape(const Kernel& kernel, const LaunchOptions& o) {
                                 kernel.program.static_shared_bytes, kMaxSharedBytes));
     return ok();
 }
+
+// What the driver provides for a cooperative launch: zeroed memory that starts with its size, whose
+// address is in %envreg1 (high) and %envreg2 (low). cooperative_groups' grid barrier lives in it.
+class GridWorkspace {
+  public:
+    explicit GridWorkspace(machine::GlobalMemory& global) : global_(global) {}
+    ~GridWorkspace() {
+        if (address_ != 0) (void)global_.release(address_);
+    }
+    GridWorkspace(const GridWorkspace&) = delete;
+    GridWorkspace& operator=(const GridWorkspace&) = delete;
+
+    Status provide(machine::Grid& grid) {
+        constexpr uint32_t kBytes = 1024;
+        WW_TRY(address, global_.allocate(kBytes, "the workspace of the cooperative launch", true));
+        address_ = address;
+        std::memcpy(global_.find(address, kBytes)->data, &kBytes, sizeof kBytes);
+        grid.environment[1] = static_cast<uint32_t>(address >> 32);
+        grid.environment[2] = static_cast<uint32_t>(address);
+        return ok();
+    }
+
+  private:
+    machine::GlobalMemory& global_;
+    uint64_t address_ = 0;
+};
 
 Diagnostic fault_diagnostic(const Kernel& kernel, const machine::Block& block, const BlockFault& fault) {
     Diagnostic d{.file = kernel.module->name, .message = fault.message};
@@ -219,6 +246,11 @@ Result<LaunchResult> launch(const Kernel& kernel, machine::GlobalMemory& global,
     grid.local_bytes = (grid.local_bytes + 15) / 16 * 16;
     grid.program = &kernel.program;
     grid.sink = options.sink;
+    GridWorkspace workspace(global);
+    if (options.cooperative) {
+        WW_TRY(provided, workspace.provide(grid));
+        (void)provided;
+    }
     return GridRun(kernel, grid, options).run();
 }
 

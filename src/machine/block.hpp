@@ -24,8 +24,10 @@ enum class Special : uint32_t {
     clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
     cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z,
     cluster_ctarank, cluster_nctarank, is_explicit_cluster, total_smem_size, dynamic_smem_size,
-    aggr_smem_size, reserved_smem_offset_begin, reserved_smem_offset_end, current_graph_exec, none
+    aggr_smem_size, reserved_smem_offset_begin, reserved_smem_offset_end, current_graph_exec, none,
+    envreg0 = 1000  // and the 31 after it
 };
+constexpr uint32_t kEnvironmentRegisters = 32;
 Special parse_special(std::string_view name);  // "%tid.x"; Special::none when unknown
 int special_bytes(Special special);            // 4 or 8
 
@@ -66,6 +68,7 @@ struct Grid {
     Region constant, params;  // .const bank; kernel parameters
     uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;
     uint32_t local_bytes = 0;  // local memory of a thread: the stack limit
+    std::array<uint32_t, kEnvironmentRegisters> environment{};  // %envreg0..31
     const struct Program* program = nullptr;
     EventSink* sink = nullptr;
     // Text of device printf, one call at a time; may be called from several threads.

@@ -2,6 +2,7 @@
 // Special registers (PTX manual, chapter 10).
 #include <array>
 #include <chrono>
+#include <string>
 
 #include "machine/block.hpp"
 
@@ -81,6 +82,7 @@ uint64_t uniform_value(const Warp& warp, Special special) {
     if (within(special, Special::cluster_ctaid_x)) return in_cluster(axis(special, Special::cluster_ctaid_x));
     if (within(special, Special::cluster_nctaid_x))
         return grid.cluster_dim[axis(special, Special::cluster_nctaid_x)];
+    if (const uint32_t i = axis(special, Special::envreg0); i < kEnvironmentRegisters) return grid.environment[i];
     switch (special) {
         case Special::warpid: return warp.id;
         case Special::nwarpid: return block.warps.size();
@@ -110,6 +112,11 @@ uint64_t uniform_value(const Warp& warp, Special special) {
 Special parse_special(std::string_view name) {
     for (const SpecialRow& row : kSpecials)
         if (row.name == name) return row.special;
+    constexpr std::string_view kEnvironment = "%envreg";
+    if (!name.starts_with(kEnvironment)) return Special::none;
+    for (uint32_t i = 0; i < kEnvironmentRegisters; ++i)
+        if (name.substr(kEnvironment.size()) == std::to_string(i))
+            return static_cast<Special>(static_cast<uint32_t>(Special::envreg0) + i);
     return Special::none;
 }
 
