@@ -5,12 +5,12 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
 #include "cli/verbs.hpp"
+#include "exectest/coverage.hpp"
 #include "exectest/expand.hpp"
 #include "exectest/run.hpp"
 
@@ -18,6 +18,7 @@ namespace ww::cli {
 namespace {
 
 using exectest::Outcome;
+using exectest::RowCoverage;
 using exectest::RunOptions;
 using exectest::RunReport;
 using exectest::TestFile;
@@ -44,22 +45,38 @@ int list_tests(const std::vector<TestFile>& tests, bool as_json) {
     return kDone;
 }
 
-// Which opcodes the tests execute, and in how many of them.
-int list_coverage(const std::vector<TestFile>& tests, bool as_json) {
-    std::map<std::string, std::vector<std::string>> opcodes;
-    for (const TestFile& test : tests)
-        for (const auto& instruction : exectest::instructions_of(test)) {
-            std::vector<std::string>& names = opcodes[instruction.opcode];
-            if (names.empty() || names.back() != test.name) names.push_back(test.name);
-        }
+json to_json(const std::vector<RowCoverage>& coverage, const std::vector<std::string>& wrong) {
+    json rows = json::array();
+    for (const RowCoverage& entry : coverage)
+        rows.push_back({{"syntax", entry.row->syntax},
+                        {"sets", entry.row->sets},
+                        {"chapter", entry.row->chapter},
+                        {"state", isa::state_name(isa::state(*entry.row))},
+                        {"tests", entry.tests}});
+    return {{"verdict", wrong.empty() ? "pass" : "fail"}, {"rows", rows}, {"errors", wrong}};
+}
+
+// Which rows the tests execute. Over all tests, the list of untested rows must say the same.
+int list_coverage(const std::vector<TestFile>& tests, bool all_tests, bool as_json) {
+    const auto coverage = exectest::row_coverage(tests);
+    if (!coverage) return report(coverage.error());
+    std::vector<std::string> wrong;
+    if (all_tests) wrong = exectest::check_untested(*coverage, isa::untested_rows());
     if (as_json) {
-        fmt::print("{}\n", json(opcodes).dump(2));
-        return kDone;
+        fmt::print("{}\n", to_json(*coverage, wrong).dump(2));
+        return wrong.empty() ? kDone : kCheckFailed;
     }
-    for (const auto& [opcode, names] : opcodes)
-        fmt::print("{:<56} {:>4}  {}\n", opcode, names.size(), names.front());
-    fmt::print("{} opcodes in {} tests\n", opcodes.size(), tests.size());
-    return kDone;
+    size_t bound = 0, covered = 0;
+    for (const RowCoverage& entry : *coverage) {
+        if (!entry.row->bind) continue;
+        ++bound;
+        covered += entry.tests.empty() ? 0 : 1;
+        fmt::print("{:>4}  {}\n", entry.tests.size(), entry.row->syntax);
+        if (!entry.row->sets.empty()) fmt::print("      {}\n", entry.row->sets);
+    }
+    for (const std::string& line : wrong) fmt::print("error: {}\n", line);
+    fmt::print("{} rows with semantics; {} tests execute {} of them\n", bound, tests.size(), covered);
+    return wrong.empty() ? kDone : kCheckFailed;
 }
 
 int show_test(const Options& options) {
@@ -74,7 +91,8 @@ int show_test(const Options& options) {
 int assemble(const std::vector<TestFile>& tests) {
     auto assembled = exectest::assemble_tests(tests);
     if (!assembled) return report(assembled.error(), kCheckFailed);
-    fmt::print("{} tests assemble\n", *assembled);
+    fmt::print("{} tests assemble; {} are for a newer PTX or another target than this ptxas knows\n",
+               assembled->assembled, assembled->too_new);
     return kDone;
 }
 
@@ -148,7 +166,7 @@ int run_verb(Options& options) {
     auto tests = exectest::load_tests(options.run.folder, options.run.pattern);
     if (!tests) return report(tests.error());
     if (options.list) return list_tests(*tests, options.json);
-    if (options.coverage) return list_coverage(*tests, options.json);
+    if (options.coverage) return list_coverage(*tests, options.run.pattern.empty(), options.json);
     return assemble(*tests);
 }
 

@@ -39,12 +39,4 @@ std::string ptx_header(const std::string& version, const std::string& target);
 // A diagnostic about the expanded text, moved to the line of the test's file where it is from there.
 Diagnostic relocate(Diagnostic diagnostic, const TestFile& test, const Expanded& expanded);
 
-// The instructions of a test's own text, without labels, predicates and directives.
-struct InstructionText {
-    std::string text;    // "add.sat.s32 d, a, b"
-    std::string opcode;  // "add.sat.s32"
-    int line = 0;        // in the test's file
-};
-std::vector<InstructionText> instructions_of(const TestFile& test);
-
 }  // namespace ww::exectest

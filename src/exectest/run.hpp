@@ -48,7 +48,12 @@ struct RunReport {
 // gpu is the device for on_cuda, else null: then emulators are opened, one a target.
 Result<RunReport> run_tests(const RunOptions& options, device::Device* gpu);
 
+struct Assembly {
+    size_t assembled = 0, too_new = 0;  // too_new: tests whose PTX version or target ptxas does not know
+};
 // Assembles every test with ptxas, many in one module; nothing runs. The failure names the tests.
-Result<size_t> assemble_tests(const std::vector<TestFile>& tests);
+Result<Assembly> assemble_tests(const std::vector<TestFile>& tests);
+// Whether ptxas refused the .version or the target as such.
+bool too_new_for_assembler(const Diagnostics& errors);
 
 }  // namespace ww::exectest

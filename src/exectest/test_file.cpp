@@ -21,7 +21,7 @@ const std::vector<std::string> kGenerators = {
     "subnormal", "finite", "zero", "lane", "index", "near", "listed"};
 const std::vector<std::string> kKeys = {"target", "ptx",    "threads", "trials", "cluster",
                                         "dynamic", "nan",   "ulp",     "abs",    "in",      "out",
-                                        "inout",  "shared", "global",  "values", "expect"};
+                                        "inout",  "shared", "global",  "values", "expect", "fault"};
 constexpr uint32_t kMaxScratchBytes = 1 << 20;
 constexpr uint32_t kMaxLanes = 1 << 16;
 
@@ -136,6 +136,11 @@ Status Reader::header_line(std::string_view comment) {
     if (key == "inout") return operands(Role::inout, rest);
     if (key == "shared") return operands(Role::shared, rest);
     if (key == "global") return operands(Role::global, rest);
+    if (key == "fault") {
+        if (rest.empty()) return wrong("'fault' takes a part of the error's text");
+        test_.fault = rest;
+        return ok();
+    }
     std::vector<std::string_view> words = split_words(rest);
     if (key == "values" || key == "expect") return listing(key, words);
     return option(key, words);
@@ -292,7 +297,7 @@ Status Reader::finish() {
         if (field.generator.name == "listed" && field.generator.listed.empty())
             return wrong(fmt::format("'{}' needs a line 'values {} HEX ...'", field.name, field.name));
     }
-    if (!any_output) return wrong("the test has no output");
+    if (!any_output && test_.fault.empty()) return wrong("the test has no output");
     return ok();
 }
 

@@ -58,6 +58,7 @@ struct TestFile {
     bool any_nan = false;   // a NaN stands for every NaN
     uint32_t max_ulp = 0;   // distance allowed, for approximate instructions
     double max_abs = 0;     // likewise; a value within either is right
+    std::string fault;      // text in the error that must end the launch; empty: none may
     std::vector<Field> fields;
     std::string module_text, body;
     int module_line = 0, body_line = 0;  // first line of each in the file

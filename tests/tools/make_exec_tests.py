@@ -17,7 +17,7 @@ FEWER_TRIALS = {"integer_arith", "extended_precision", "compare_select", "half_c
                 "data_movement"}
 MARK = "// Made by tests/tools/make_exec_tests.py."
 CHAPTERS = ["integers", "floats", "halves", "compares", "bits", "converts", "moves", "warps",
-            "atomics", "control", "matrices", "blackwell"]
+            "atomics", "control", "matrices", "blackwell", "newest", "stated"]
 
 
 class Forms:
@@ -33,7 +33,8 @@ class Forms:
         if name.split("/")[0] in FEWER_TRIALS or outs.count(",") > 3:
             options.setdefault("trials", 8)
         lines = [MARK, "// " + (desc or opcode_for(name, body))]
-        for key in ("target", "ptx", "threads", "trials", "cluster", "dynamic", "ulp", "abs", "nan"):
+        for key in ("target", "ptx", "threads", "trials", "cluster", "dynamic", "ulp", "abs", "nan",
+                    "fault"):
             if key in options:
                 lines.append(f"// {key} {options.pop(key)}")
         if ins:

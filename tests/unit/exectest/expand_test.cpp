@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel around a body: layout of memory, places of lines, and the list of instructions.
+// The kernel around a body: layout of memory, and places of lines.
 #include <gtest/gtest.h>
 
 #include "exectest/expand.hpp"
@@ -52,16 +52,6 @@ TEST(Expand, KnowsItsLines) {
     EXPECT_EQ(relocate(at, file, expanded).line, 12);
     at.line = 1;
     EXPECT_EQ(relocate(at, file, expanded).file, "expanded");
-}
-
-TEST(Expand, ListsInstructions) {
-    std::vector<std::string> found;
-    for (const InstructionText& i : instructions_of(test()))
-        found.push_back(std::to_string(i.line) + " " + i.opcode + " | " + i.text);
-    EXPECT_EQ(found, (std::vector<std::string>{
-                         "12 add.u32 | add.u32 r, x, 1", "13 ret | ret",
-                         "17 add.s32 | add.s32 a, a, 1", "19 mov.u64 | mov.u64 q, g",
-                         "20 mov.b128 | mov.b128 d, {q, q}"}));
 }
 
 }  // namespace

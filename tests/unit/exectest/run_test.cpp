@@ -153,6 +153,33 @@ TEST_F(Run, OtherTargetsAreSkipped) {
     EXPECT_EQ(run().outcome, Outcome::skipped);
 }
 
+TEST_F(Run, AFaultMustHappenOnTheEmulator) {
+    const auto on_emulator = [&](const std::string& text) {
+        write(text);
+        options.on_cuda = false;
+        auto report = run_tests(options, nullptr);
+        EXPECT_TRUE(report) << format(report.error());
+        return report ? report->tests.at(0) : TestResult{};
+    };
+    EXPECT_EQ(on_emulator("// Ends.\n// fault program executed trap\n    trap;\n").outcome, Outcome::passed);
+    const TestResult other = on_emulator("// Ends.\n// fault executed brkpt\n    trap;\n");
+    EXPECT_EQ(other.outcome, Outcome::failed);
+    EXPECT_NE(other.message.find("program executed trap"), std::string::npos) << other.message;
+    const TestResult none = on_emulator("// Ends.\n// fault trap\n    membar.cta;\n");
+    EXPECT_EQ(none.outcome, Outcome::failed);
+    EXPECT_EQ(none.message.find("it ran to its end"), 0u) << none.message;
+    options.on_cuda = true;
+    EXPECT_EQ(run().outcome, Outcome::skipped);
+    EXPECT_EQ(device.launches, 0);
+}
+
+TEST(TooNew, IsWhatTheAssemblerRefusesAsSuch) {
+    const auto refused = [](const std::string& message) { return too_new_for_assembler(fail(message).diagnostics); };
+    EXPECT_TRUE(refused("Unsupported .version 9.4; current version is '9.0'"));
+    EXPECT_TRUE(refused("Value 'sm_107f' is not defined for option 'gpu-name'"));
+    EXPECT_FALSE(refused("Illegal modifier '.async' for instruction 'membar.proxy'"));
+}
+
 TEST_F(Run, WrongUseIsAFailure) {
     options.pattern = "no/such*";
     EXPECT_FALSE(run_tests(options, &device));
