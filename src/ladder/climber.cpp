@@ -196,6 +196,8 @@ void Climber::stage_rung(Rung& rung, const Target& target) {
     RunResult second = runner_.run(request);
     if (second.failure) return fail_run(rung, target, request, std::move(*second.failure));
     if (auto failure = find_unwritten(target, first.outputs, second.outputs)) {
+        const std::string& name = failure->output;
+        find_neighbours(*failure, target, *data, first.outputs.at(name), second.outputs.at(name), false);
         if (has_taps(target)) first_bad_tap(*failure, target, *data);
         return fail_with(rung, std::move(*failure));
     }
@@ -240,6 +242,8 @@ void Climber::taps_rung(Rung& rung, const Target& target) {
         return fail_with(rung, std::move(*failure));
     if (auto failure = find_unwritten(target, tapped.taps, again.taps)) {
         failure->tap = failure->output;
+        const std::string& name = failure->output;
+        find_neighbours(*failure, target, *data, tapped.taps.at(name), again.taps.at(name), true);
         return fail_with(rung, std::move(*failure));
     }
     for (const std::string& name : target.stage->taps)  // in program order

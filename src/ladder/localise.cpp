@@ -90,6 +90,28 @@ std::optional<Failure> Climber::find_unwritten(const Target& target, const Tenso
     return std::nullopt;
 }
 
+void Climber::find_neighbours(Failure& failure, const Target& target, const CaseData& data,
+                              const port::Tensor& a, const port::Tensor& b, bool taps) {
+    const port::Dtype dtype = a.layout.dtype;
+    const auto written = [&](int64_t i) {
+        return a.code(i) != poison_code(dtype, poison_) ||
+               b.code(i) != poison_code(dtype, static_cast<uint8_t>(~poison_));
+    };
+    int64_t at = 0;
+    for (size_t i = 0; i < a.layout.rank(); ++i)
+        at = at * a.layout.shape[i] + failure.first->coordinates[i];
+    for (const int64_t step : {-1, 1}) {
+        int64_t i = at + step;
+        while (i >= 0 && i < a.layout.elements && !written(i)) i += step;
+        if (i < 0 || i >= a.layout.elements) continue;
+        RunRequest request = request_for(target, data);
+        request.taps = taps;
+        request.trace = RunRequest::Trace{.tensor = failure.output, .linear = i};
+        auto record = runner_.run(request).written_by;
+        if (record) failure.neighbours.push_back({a.layout.coordinates(i), std::move(*record)});
+    }
+}
+
 std::optional<Failure> Climber::find_changed(const Target& target, const TensorMap& a,
                                              const TensorMap& b, FailureKind kind,
                                              const std::string& what) const {

@@ -61,6 +61,12 @@ struct Failure {
     std::vector<int64_t> tile_extents;
     std::optional<device::WriteRecord> written_by;      // the first wrong element of the output
     std::optional<device::WriteRecord> tap_written_by;  // tap_first
+    // unwritten: the nearest elements before and behind that were written, and by whom.
+    struct Neighbour {
+        std::vector<int64_t> coordinates;
+        device::WriteRecord written_by;
+    };
+    std::vector<Neighbour> neighbours;
     Diagnostics diagnostics;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where an instruction comes from: its source lines through inlined calls, and the instructions
-// that define the registers it reads. By text: nothing runs.
+// that define the registers it reads. By the text and its branches: nothing runs.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,8 +17,8 @@ struct SourceLine {
 // The line of a .loc, then the lines of the calls through which it was inlined, outwards. Empty
 // for loc < 0.
 std::vector<SourceLine> source_lines(const Module& module, int loc);
-// The instructions of function that define a register which instruction reads, in text order. PTX
-// of compilers is nearly in SSA form, so these are the definitions that reach it; guards count.
+// The last definitions of the registers that instruction (one of function's) reads, guards too: on
+// every path to it, the one that comes last. In text order.
 std::vector<const Instruction*> operand_definitions(const Function& function,
                                                     const Instruction& instruction);
 // The registers that it writes, as named.
