@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA C++ text as tokens with their places: enough for planting faults, no parser.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ww::mutation {
+
+struct Token {
+    enum class Kind { name, number, text, sign };
+    Kind kind = Kind::sign;
+    std::string_view text;  // of the source that was given, which must live on
+    size_t begin = 0, end = 0;
+    int line = 1;
+    bool spaced = false;  // white space on both sides: how a binary operator is written here
+};
+
+// Comments and preprocessor lines are left out.
+std::vector<Token> tokens_of(std::string_view source);
+// The line that holds position at, without its newline.
+std::string_view line_at(std::string_view source, size_t at);
+
+}  // namespace ww::mutation
