@@ -17,7 +17,7 @@ uint8_t* reserve(uint64_t bytes) {
 
 uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kNear = kPage;  // an address this near to an allocation is described by it
+constexpr uint64_t kNear = 2 * kPage;  // an address this near to an allocation is described by it
 
 }  // namespace
 
@@ -75,25 +75,20 @@ std::string GlobalMemory::describe(uint64_t address) const {
                            region.base, region.size);
     };
     for (const auto* regions : {&live_, &released_}) {
-        auto it = regions->upper_bound(address);
-        if (it == regions->begin()) {
-            if (regions == &live_ && it != regions->end() && it->second.base - address <= kNear)
-                return fmt::format("{:#x} is {} bytes before {}", address, it->second.base - address, label(it->second));
-            continue;
-        }
-        const Region& region = std::prev(it)->second;
-        const uint64_t from = address - region.base;
-        const bool was_released = regions == &released_;
-        if (from < region.size)
+        const auto next = regions->upper_bound(address);
+        if (next == regions->begin()) continue;
+        const Region& region = std::prev(next)->second;
+        if (const uint64_t from = address - region.base; from < region.size)
             return fmt::format("{:#x} is byte {} of {}{}", address, from,
-                               was_released ? "the released " : "", label(region));
-        if (was_released || from - region.size >= kPage + kNear) continue;
-        const uint64_t past = from - region.size;
-        const bool next_is_nearer = it != regions->end() && it->second.base - address <= past;
-        if (next_is_nearer && it->second.base - address <= kNear)
-            return fmt::format("{:#x} is {} bytes before {}", address, it->second.base - address, label(it->second));
-        return fmt::format("{:#x} is {} bytes past the end of {}", address, past, label(region));
+                               regions == &released_ ? "the released " : "", label(region));
     }
+    const auto next = live_.upper_bound(address);
+    const uint64_t before = next == live_.end() ? UINT64_MAX : next->second.base - address;
+    const Region* previous = next == live_.begin() ? nullptr : &std::prev(next)->second;
+    const uint64_t past = previous ? address - previous->base - previous->size : UINT64_MAX;
+    if (past <= before && past < kNear)
+        return fmt::format("{:#x} is {} bytes past the end of {}", address, past, label(*previous));
+    if (before < kNear) return fmt::format("{:#x} is {} bytes before {}", address, before, label(next->second));
     return fmt::format("{:#x} is in no allocation", address);
 }
 

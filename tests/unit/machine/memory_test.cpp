@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory: places, bounds, and what a message says of an address.
+#include "machine/memory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ww::machine {
+namespace {
+
+TEST(GlobalMemory, AddressesAreAlignedDisjointAndNotReused) {
+    GlobalMemory memory;
+    const uint64_t a = *memory.allocate(1), b = *memory.allocate(5000);
+    EXPECT_EQ(a % GlobalMemory::kAlign, 0u);
+    EXPECT_EQ(b % GlobalMemory::kAlign, 0u);
+    EXPECT_GT(b, a + 4096);
+    ASSERT_TRUE(memory.release(b));
+    EXPECT_GT(*memory.allocate(5000), b + 5000);
+}
+
+TEST(GlobalMemory, FindKeepsTheBounds) {
+    GlobalMemory memory;
+    const uint64_t at = *memory.allocate(100);
+    EXPECT_TRUE(memory.find(at, 100));
+    EXPECT_TRUE(memory.find(at + 99, 1));
+    EXPECT_TRUE(memory.find(at + 100, 0));
+    EXPECT_FALSE(memory.find(at + 100, 1));
+    EXPECT_FALSE(memory.find(at + 50, 51));
+    EXPECT_FALSE(memory.find(at - 1, 2));
+    EXPECT_FALSE(memory.find(at, UINT64_MAX));
+    EXPECT_FALSE(memory.find(UINT64_MAX, 2));
+    EXPECT_FALSE(memory.find(0, 1));
+}
+
+TEST(GlobalMemory, DescribesTheNearestAllocation) {
+    GlobalMemory memory;
+    const uint64_t a = *memory.allocate(100, "first"), b = *memory.allocate(100, "second");
+    const auto has = [&](uint64_t address, const std::string& text) {
+        const std::string said = memory.describe(address);
+        EXPECT_NE(said.find(text), std::string::npos) << said;
+    };
+    has(a + 7, "is byte 7 of first");
+    has(a - 1, "is 1 bytes before first");
+    has(a + 100, "is 0 bytes past the end of first");
+    has(b - 1, "is 1 bytes before second");
+    has(b + 103, "is 3 bytes past the end of second");
+    has(0, "is in no allocation");
+    ASSERT_TRUE(memory.release(b));
+    has(b + 3, "is byte 3 of the released second");
+}
+
+TEST(GlobalMemory, RefusesWhatDoesNotFit) {
+    GlobalMemory memory;
+    EXPECT_FALSE(memory.allocate(0));
+    EXPECT_FALSE(memory.allocate(GlobalMemory::kReserve));
+    EXPECT_FALSE(memory.allocate(UINT64_MAX));
+    EXPECT_FALSE(memory.release(GlobalMemory::kBase));
+}
+
+TEST(Region, WrapsFailClosed) {
+    const Region region{.base = 16, .size = 16};
+    EXPECT_FALSE(region.contains(0, 1));
+    EXPECT_FALSE(region.contains(15, 2));
+    EXPECT_TRUE(region.contains(16, 16));
+    EXPECT_FALSE(region.contains(16, 17));
+    EXPECT_FALSE(region.contains(31, UINT64_MAX));
+}
+
+}  // namespace
+}  // namespace ww::machine
