@@ -77,7 +77,7 @@ struct Laboratory::State {
     Status load(const fs::path& kernels);
     Status compile(const Candidate& candidate, bool taps);
     Status find_stores(const Candidate& candidate);
-    Result<const Bits*> clean_run(const Candidate& candidate, const port::Case& c);
+    Status run_clean(const Candidate& candidate, const port::Case& c);
     Status write(const Mutant& mutant, bool undo) const;
     Result<ladder::CheckReport> check(const Mutant& mutant) const;
     Status find_truth(const Mutant& mutant, const ladder::Rung* failed, Outcome& outcome);
@@ -148,6 +148,11 @@ Result<std::unique_ptr<Laboratory>> Laboratory::open(const fs::path& kernels, co
         }
         WW_TRY(found, state.find_stores(candidate));
         (void)found;
+        // Now, while the files are unmutated: a kernel is compiled when it first runs.
+        for (const port::Case& c : state.clean->port().cases) {
+            WW_TRY(bits, state.run_clean(candidate, c));
+            (void)bits;
+        }
     }
     return out;
 }
@@ -177,12 +182,12 @@ std::string Laboratory::port_for_ptx(const Candidate& candidate) const {
     return out;
 }
 
-Result<const Bits*> Laboratory::State::clean_run(const Candidate& candidate, const port::Case& c) {
+Status Laboratory::State::run_clean(const Candidate& candidate, const port::Case& c) {
     const std::string key = std::string(candidate.name) + "/" + c.id;
-    if (const auto found = clean_bits.find(key); found != clean_bits.end()) return &found->second;
     WW_TRY(bits, clean->run(candidate, c));
     if (bits.stops()) return fail(key + ": the unmutated kernel stops");
-    return &clean_bits.emplace(key, std::move(bits)).first->second;
+    clean_bits.emplace(key, std::move(bits));
+    return ok();
 }
 
 Status Laboratory::State::write(const Mutant& mutant, bool undo) const {
@@ -215,14 +220,14 @@ Status Laboratory::State::find_truth(const Mutant& mutant, const ladder::Rung* f
     for (const port::Case& c : clean->port().cases)
         cases.insert(c.id == failed_case ? cases.begin() : cases.end(), &c);
     for (const port::Case* c : cases) {
-        WW_TRY(before, clean_run(*mutant.candidate, *c));
+        const Bits& before = clean_bits.at(std::string(mutant.candidate->name) + "/" + c->id);
         WW_TRY(after, bench->run(*mutant.candidate, *c));
-        const std::vector<std::string> wrong = differing(clean->stage(), *before, after);
+        const std::vector<std::string> wrong = differing(clean->stage(), before, after);
         if (wrong.empty()) continue;
         outcome.changes = true;
         outcome.truth = c->id + ": " + join(wrong, " ");
         classify(mutant, wrong, outcome);
-        if (failed && c->id == failed_case) judge(mutant, *failed, *before, after, wrong, outcome);
+        if (failed && c->id == failed_case) judge(mutant, *failed, before, after, wrong, outcome);
         return ok();
     }
     return ok();

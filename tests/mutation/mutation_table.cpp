@@ -69,13 +69,17 @@ void print_row(std::string_view name, const Row& r) {
                r.element, r.stores, r.line);
 }
 
-void print_table(const std::map<std::pair<bool, Kind>, Row>& rows, const Row& total,
-                 const Row& in_stores) {
+using Rows = std::map<std::pair<bool, Kind>, Row>;  // by level and kind
+
+void print_head(std::string_view first) {
     fmt::print("| {:19} | {:7} | {:12} | {:10} | {:8} | {:8} | {:5} | {:11} | {:13} | {:6} | {:10} |\n",
-               "fault", "mutants", "not compiled", "equivalent", "changing", "detected", "stops",
+               first, "mutants", "not compiled", "equivalent", "changing", "detected", "stops",
                "right place", "right element", "stores", "right line");
     fmt::print("|{:-<21}|--------:|-------------:|-----------:|---------:|---------:|------:|------------:|"
                "--------------:|-------:|-----------:|\n", "");
+}
+
+void print_rows(const Rows& rows, const Row& total) {
     for (const bool in_ptx : {false, true}) {
         Row level;
         for (size_t k = 0; k < kKindNames.size(); ++k)
@@ -86,7 +90,6 @@ void print_table(const std::map<std::pair<bool, Kind>, Row>& rows, const Row& to
         if (level.mutants > 0) print_row(in_ptx ? "**all in PTX**" : "**all in source**", level);
     }
     print_row("**all**", total);
-    if (in_stores.mutants > 0) print_row("drawn from stores", in_stores);
 }
 
 void print_mutant(const Mutant& mutant, const Outcome& o, bool verbose) {
@@ -129,7 +132,7 @@ int measure(const Options& options) {
     auto pool = Pool::open(**laboratory, options.seed);
     if (!pool) return report(pool.error());
     fmt::print("{} faults can be planted; seed {}\n\n", (*pool)->size(), options.seed);
-    std::map<std::pair<bool, Kind>, Row> rows;
+    Rows rows, store_rows;
     Row total, in_stores;
     const size_t stores = options.stores.value_or(options.mutants / 3);
     while (total.mutants < options.mutants || in_stores.mutants < stores) {
@@ -143,6 +146,7 @@ int measure(const Options& options) {
             return report(outcome.error());
         }
         if (stores_only) {
+            store_rows[{mutant->in_ptx, mutant->kind}].add(*outcome);
             in_stores.add(*outcome);
         } else {
             rows[{mutant->in_ptx, mutant->kind}].add(*outcome);
@@ -150,7 +154,11 @@ int measure(const Options& options) {
         }
         print_mutant(*mutant, *outcome, options.verbose);
     }
-    print_table(rows, total, in_stores);
+    print_head("fault");
+    print_rows(rows, total);
+    fmt::print("\n");
+    print_head("drawn from stores");
+    print_rows(store_rows, in_stores);
     const size_t store_faults = total.stores + in_stores.stores, lines = total.line + in_stores.line;
     const size_t lines_named = total.lines_named + in_stores.lines_named;
     const bool place_held = total.changing > 0 && static_cast<double>(total.element) >= kPlaceGoal * static_cast<double>(total.changing);

@@ -96,12 +96,19 @@ Mutant Pool::made(const PtxFault& fault) const {
 }
 
 template <class Fault>
-std::optional<Mutant> Pool::draw_from(ByKind<Fault>& faults) {
+std::optional<Mutant> Pool::draw_from(ByKind<Fault>& faults, bool kinds_equal) {
     while (true) {
         std::erase_if(faults, [](const auto& entry) { return entry.second.empty(); });
         if (faults.empty()) return std::nullopt;
         auto kind = faults.begin();
-        std::advance(kind, random_.below(faults.size()));
+        if (kinds_equal) {
+            std::advance(kind, random_.below(faults.size()));
+        } else {
+            size_t total = 0;
+            for (const auto& [each, items] : faults) total += items.size();
+            for (size_t at = random_.below(total); at >= kind->second.size(); ++kind)
+                at -= kind->second.size();
+        }
         std::vector<Fault>& items = kind->second;
         std::swap(items[random_.below(items.size())], items.back());
         const Fault fault = std::move(items.back());
@@ -113,8 +120,11 @@ std::optional<Mutant> Pool::draw_from(ByKind<Fault>& faults) {
 std::optional<Mutant> Pool::draw(bool stores_only) {
     Group& group = stores_only ? stores_ : all_;
     from_source_ = !from_source_;
-    if (auto mutant = from_source_ ? draw_from(group.source) : draw_from(group.ptx)) return mutant;
-    return from_source_ ? draw_from(group.ptx) : draw_from(group.source);
+    const bool kinds_equal = !stores_only;
+    const auto source = [&] { return draw_from(group.source, kinds_equal); };
+    const auto in_ptx = [&] { return draw_from(group.ptx, kinds_equal); };
+    if (auto mutant = from_source_ ? source() : in_ptx()) return mutant;
+    return from_source_ ? in_ptx() : source();
 }
 
 }  // namespace ww::mutation

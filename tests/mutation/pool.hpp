@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All faults that can be planted in the candidates, drawn at random: both levels and all kinds
-// equally often while they last, none twice.
+// All faults that can be planted in the candidates, drawn at random: both levels equally often while
+// they last, none twice.
 #pragma once
 #include <map>
 #include <memory>
@@ -18,7 +18,7 @@ class Pool {
   public:
     static Result<std::unique_ptr<Pool>> open(const Laboratory& laboratory, uint64_t seed);
     // Nothing when every fault has been drawn. stores_only: from those in a store or the definitions
-    // of its operands.
+    // of its operands, each fault equally likely; else each kind is.
     std::optional<Mutant> draw(bool stores_only = false);
     size_t size() const;
 
@@ -50,7 +50,7 @@ class Pool {
     void add(const Candidate& candidate, const std::string& file);
     Status add_ptx(const Candidate& candidate);
     template <class Fault>
-    std::optional<Mutant> draw_from(ByKind<Fault>& faults);
+    std::optional<Mutant> draw_from(ByKind<Fault>& faults, bool kinds_equal);
 
     const Laboratory& laboratory_;
     Random random_;
