@@ -37,19 +37,26 @@ Result<std::string> read_file(const std::filesystem::path& path) {
 
 Status write_file(const std::filesystem::path& path, std::string_view bytes) {
     static std::atomic<unsigned> serial{0};
-    std::filesystem::path temporary = path;
-    temporary += fmt::format(".{}.{}.tmp", ::getpid(), serial++);
+    // A link keeps pointing where it does; a device or a pipe must not be replaced by a file.
+    std::error_code code;
+    const bool exists = std::filesystem::exists(path, code);
+    const bool in_place = exists && !std::filesystem::is_regular_file(path, code) &&
+                          !std::filesystem::is_directory(path, code);
+    const std::filesystem::path target = exists ? std::filesystem::canonical(path, code) : path;
+    std::filesystem::path temporary = in_place ? path : target;
+    if (!in_place) temporary += fmt::format(".{}.{}.tmp", ::getpid(), serial++);
     std::FILE* file = std::fopen(temporary.c_str(), "wb");
     if (!file) return file_failure("write", path, errno);
     const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
     const int write_error = errno;
     if (std::fclose(file) != 0 || !written) {
-        std::filesystem::remove(temporary);
-        return file_failure("write", path, written ? errno : write_error);
+        const int close_error = errno;
+        if (!in_place) std::filesystem::remove(temporary, code);
+        return file_failure("write", path, written ? close_error : write_error);
     }
-    if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    if (!in_place && std::rename(temporary.c_str(), target.c_str()) != 0) {
         const int error = errno;
-        std::filesystem::remove(temporary);
+        std::filesystem::remove(temporary, code);
         return file_failure("write", path, error);
     }
     return ok();

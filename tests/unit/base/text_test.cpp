@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -37,4 +40,31 @@ TEST(Files, AMissingFileIsNamed) {
     const ww::Result<std::string> text = ww::read_file("no/such/file");
     ASSERT_FALSE(text);
     EXPECT_EQ(text.error()[0].file, "no/such/file");
+}
+
+TEST(Files, WritingThroughALinkKeepsTheLink) {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "ww_links";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    ASSERT_TRUE(ww::write_file(folder / "real", "old"));
+    std::filesystem::create_symlink("real", folder / "link");
+    ASSERT_TRUE(ww::write_file(folder / "link", "new"));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+    EXPECT_EQ(ww::read_file(folder / "real").value(), "new");
+    std::filesystem::remove_all(folder);
+}
+
+TEST(Files, APipeIsWrittenNotReplaced) {
+    const std::filesystem::path pipe = std::filesystem::path(testing::TempDir()) / "ww_pipe";
+    std::filesystem::remove(pipe);
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const int fd = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);
+    ASSERT_GE(fd, 0);
+    EXPECT_TRUE(ww::write_file(pipe, "text"));
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+    char got[8] = {};
+    EXPECT_EQ(::read(fd, got, sizeof got), 4);
+    EXPECT_STREQ(got, "text");
+    ::close(fd);
+    std::filesystem::remove(pipe);
 }
