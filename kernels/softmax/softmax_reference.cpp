@@ -9,6 +9,8 @@
 namespace ww::kernels {
 
 Status softmax_reference(const ladder::LibraryCall& call) {
+    WW_TRY(readable, call.require({"scores"}, {"Lq", "Lk", "causal"}, {"scale"}));
+    (void)readable;
     const port::Tensor& scores = call.input("scores");
     port::Tensor* p_f32 = call.output("p_f32");
     port::Tensor* p_bf16 = call.output("p_bf16");
@@ -22,6 +24,14 @@ Status softmax_reference(const ladder::LibraryCall& call) {
     std::vector<double> numerator(static_cast<size_t>(lk));
 
     const int64_t rows = scores.layout.elements / lk;
+    for (const char* name : {"p_f32", "p_bf16"}) {
+        WW_TRY(fits, call.require_elements(name, rows * lk));
+        (void)fits;
+    }
+    for (const char* name : {"row_max", "row_sum"}) {
+        WW_TRY(fits, call.require_elements(name, rows));
+        (void)fits;
+    }
     for (int64_t row = 0; row < rows; ++row) {
         const int64_t query = row % lq;
         double max = -std::numeric_limits<double>::infinity(), sum = 0;

@@ -4,13 +4,16 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include "base/files.hpp"
 #include "cli/verbs.hpp"
 #include "ladder/check.hpp"
 #include "references.hpp"
+#include "toolchain/target.hpp"
 
 namespace ww::cli {
 namespace {
@@ -19,15 +22,46 @@ struct Options {
     ladder::CheckOptions check;
     std::string on = "emulator";
     std::string target = "sm_90a";
+    // A loop without end is reported within two minutes or so.
+    uint64_t budget = uint64_t{1} << 32;
     std::string junit;
     bool json = false;
 };
 
 ladder::OpenDevice opener(const Options& options) {
     if (options.on == "cuda") return [](uint32_t) { return device::open_cuda(); };
-    return [target = options.target](uint32_t threads) -> Result<std::unique_ptr<device::Device>> {
-        return device::open_emulated({.target = target, .threads = threads});
+    return [target = options.target,
+            budget = options.budget](uint32_t threads) -> Result<std::unique_ptr<device::Device>> {
+        return device::open_emulated(
+            {.target = target, .threads = threads, .instruction_budget = budget});
     };
+}
+
+// What would otherwise be found after the climb, or only where a kernel is compiled.
+Status check_options(const Options& options) {
+    WW_TRY(arch, toolchain::arch_of(options.target));
+    (void)arch;
+    if (options.junit.empty()) return ok();
+    const std::filesystem::path path = std::filesystem::absolute(options.junit);
+    std::error_code code;
+    if (std::filesystem::is_directory(path, code))
+        return fail(fmt::format("--junit {} is a folder; name a file", options.junit));
+    if (!std::filesystem::is_directory(path.parent_path(), code))
+        return fail(fmt::format("--junit {}: there is no folder {}", options.junit,
+                                path.parent_path().string()));
+    return ok();
+}
+
+// CLI11 wraps negative numbers and cuts off large ones.
+std::string is_uint64(const std::string& text) {
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc{} && end == text.data() + text.size();
+    return whole ? std::string() : "'" + text + "' is no integer from 0 to 2^64 - 1";
+}
+
+std::string is_budget(const std::string& text) {
+    return text == "0" ? "at least 1 instruction" : is_uint64(text);
 }
 
 // stdout, unless it is to hold the JSON document: then stderr.
@@ -47,6 +81,7 @@ void print_as_it_goes(Options& options) {
 }
 
 int run(Options& options) {
+    if (const Status sound = check_options(options); !sound) return report(sound.error());
     options.check.libraries = kernels::references();
     options.check.open_device = opener(options);
     if (options.on == "cuda") {
@@ -56,14 +91,14 @@ int run(Options& options) {
     print_as_it_goes(options);
     const auto result = ladder::check(options.check);
     if (!result) return report(result.error());
-    if (!options.junit.empty()) {
-        const Status written = write_file(options.junit, ladder::to_junit(*result));
-        if (!written) return report(written.error());
-    }
     if (options.json)
         fmt::print("{}\n", ladder::to_json(*result));
     else
         fmt::print("{}\n", ladder::summary_text(*result));
+    if (!options.junit.empty()) {
+        const Status written = write_file(options.junit, ladder::to_junit(*result));
+        if (!written) return report(written.error());
+    }
     return result->exit_code();
 }
 
@@ -78,7 +113,8 @@ void add_check(CLI::App& app, int& exit_code) {
     verb->add_option("--impl", options->check.implementation);
     verb->add_option("--case", options->check.case_glob);
     verb->add_option("--rung", options->check.rung_glob);
-    verb->add_option("--seed", options->check.seed);
+    verb->add_option("--seed", options->check.seed)->check(is_uint64);
+    verb->add_option("--budget", options->budget)->check(is_budget);
     verb->add_flag("--keep-going", options->check.keep_going);
     verb->add_flag("--json", options->json);
     verb->add_option("--junit", options->junit);

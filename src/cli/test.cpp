@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -29,6 +30,7 @@ struct Options {
     RunOptions run;
     std::string on = "emulator", show, log;
     bool json = false, list = false, coverage = false, assemble = false;
+    bool archive_named = false;  // then it must be there
 };
 
 int list_tests(const std::vector<TestFile>& tests, bool as_json) {
@@ -131,6 +133,13 @@ int write_log(const Options& options, const RunReport& run) {
 }
 
 int run_all(Options& options) {
+    std::error_code code;
+    if (options.archive_named && !options.run.record &&
+        !std::filesystem::exists(options.run.archive, code))
+        return report(fail(fmt::format("--archive {}: there is no such file",
+                                       options.run.archive.string())).diagnostics);
+    if (!options.log.empty() && !options.run.record)
+        return report(fail("--log is the log of a recording: add --record").diagnostics);
     std::unique_ptr<device::Device> gpu;
     if (options.run.on_cuda) {
         auto opened = device::open_cuda();
@@ -187,7 +196,10 @@ void add_test(CLI::App& app, int& exit_code) {
     verb->add_flag("--coverage", options->coverage);
     verb->add_flag("--assemble", options->assemble);
     verb->add_flag("--json", options->json);
-    verb->callback([options, &exit_code] { exit_code = run_verb(*options); });
+    verb->callback([options, verb, &exit_code] {
+        options->archive_named = verb->count("--archive") > 0;
+        exit_code = run_verb(*options);
+    });
 }
 
 }  // namespace ww::cli

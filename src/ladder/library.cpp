@@ -3,10 +3,37 @@
 #include "ladder/library.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include "base/text.hpp"
 
 namespace ww::ladder {
+
+Status LibraryCall::require(std::initializer_list<std::string_view> input_names,
+                            std::initializer_list<std::string_view> integers,
+                            std::initializer_list<std::string_view> numbers) const {
+    for (const std::string_view name : input_names)
+        if (!inputs.count(name))
+            return fail(fmt::format("the library function reads tensor '{}'; its stage in port.toml "
+                                    "has no such input", name));
+    for (const std::string_view name : integers)
+        if (!scope->integers.count(name))
+            return fail(fmt::format("the library function reads '{}' as an integer; port.toml has no "
+                                    "such axis or integer scalar", name));
+    for (const std::string_view name : numbers)
+        if (!scope->reals.count(name) && !scope->integers.count(name))
+            return fail(fmt::format("the library function reads '{}'; port.toml has no such axis or "
+                                    "scalar", name));
+    return ok();
+}
+
+Status LibraryCall::require_elements(std::string_view name, int64_t elements) const {
+    const port::Tensor* found = output(name);
+    if (!found) found = tap(name);
+    if (!found || found->layout.elements == elements) return ok();
+    return fail(fmt::format("the library function makes {} elements of '{}'; port.toml says {}", elements,
+                            name, found->layout.text()));
+}
 
 int64_t LibraryCall::integer(std::string_view name) const {
     const auto found = scope->integers.find(name);

@@ -3,6 +3,7 @@
 // inputs, in this process. References are written this way.
 #pragma once
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -24,7 +25,15 @@ struct LibraryCall {
     std::map<std::string, port::Tensor*, std::less<>> outputs;
     std::map<std::string, port::Tensor*, std::less<>> taps;
 
-    // Axes and scalars by name; an unknown one is a bug of the caller.
+    // What the function is about to read. A port.toml that lacks one of them, or gives a real where
+    // an integer is due, is told so; functions call this first.
+    Status require(std::initializer_list<std::string_view> input_names,
+                   std::initializer_list<std::string_view> integers,
+                   std::initializer_list<std::string_view> numbers = {}) const;
+    // The output or tap, where it is wanted, has this many elements.
+    Status require_elements(std::string_view name, int64_t elements) const;
+
+    // Axes and scalars by name, checked by require().
     int64_t integer(std::string_view name) const;
     double real(std::string_view name) const;
     const port::Tensor& input(std::string_view name) const;

@@ -56,7 +56,7 @@ std::optional<Failure> References::make(CaseData& data) {
     for (const port::TensorSpec& tensor : port_.tensors) {
         if (tensor.role != port::Role::input) continue;
         auto made = port::make_input(port_, c, tensor, data.scope, seed_);
-        if (!made) return failure_of(FailureKind::reference, "", made.error());
+        if (!made) return failure_of(FailureKind::arguments, "", made.error());
         made->name = tensor.name;
         data.values.emplace(tensor.name, std::move(made).value());
     }
@@ -87,9 +87,13 @@ std::optional<Failure> References::run_into(const port::Implementation& implemen
     request.taps = is_kernel ? runner_.has_taps(impl->second, stage) : !stage.taps.empty();
     request.in_double = in_double;
     request.poison = 0xA5;
-    RunResult result = runner_.run(request);
+    RunResult result;
+    const bool is_library = std::holds_alternative<port::LibraryImpl>(impl->second.value);
+    if (is_library) result.failure = runner_.prepare(request);  // no such function: wrong input
+    const bool wrong_input = result.failure.has_value();
+    if (!wrong_input) result = runner_.run(request);
     if (result.failure) {
-        result.failure->kind = FailureKind::reference;
+        if (!wrong_input) result.failure->kind = FailureKind::reference;
         result.failure->case_id = data.c->id;
         result.failure->message = implementation.name + ": " + result.failure->message;
         return std::move(result.failure);

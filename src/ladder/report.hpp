@@ -37,7 +37,7 @@ struct Metrics {
 
 enum class FailureKind {
     compile,          // the compiler or the loader refused the code
-    arguments,        // launch arguments do not fit the kernel: wrong input
+    arguments,        // port.toml and what it names (kernel, function, data) do not fit: wrong input
     stopped,          // the launch or the process ended with an error
     wrong,            // an element breaks the tolerance
     not_a_number,     // NaN where none is expected

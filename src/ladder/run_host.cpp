@@ -138,6 +138,7 @@ RunResult Runner::run_process(const RunRequest& request, const port::ProcessImpl
         if (finished.exit_code != 0)
             return fail(fmt::format("the command ended with code {}: {}", finished.exit_code,
                                     last_lines(finished.err, 5)));
+        if (!std::filesystem::exists(out)) return fail("the command ended well, but wrote no {out}");
         WW_TRY(back, port::read_safetensors(out));
         WW_TRY(outputs, make_results(request.stage->outputs, request));
         result.outputs = std::move(outputs);

@@ -66,7 +66,7 @@ Result<device::Image> Runner::image_of(const KernelImpl& kernel, const port::Sco
         request.options = kernel.options;
         WW_TRY(compiled, toolchain::compile_ptx(request));
         image = device::Image{.kind = device::Image::Kind::ptx,
-                              .name = path.string(),
+                              .name = path.string() + " (PTX)",  // its lines are no source lines
                               .bytes = std::move(compiled.ptx)};
     }
     return info.kind == "cuda" ? assembled(image, target, kernel.options) : image;
@@ -79,6 +79,8 @@ Result<device::KernelId> Runner::load(const KernelImpl& kernel, const port::Scop
                                   kernel.target, taps);
     for (const auto& [name, value] : defines) key += fmt::format("|{}={}", name, value);
     for (const std::string& option : kernel.options) key += "|" + option;
+    for (const auto& folder : kernel.include) key += "|-I" + folder.string();
+    if (taps) key += "|" + kernel.tap_define + "|" + kernel.taps_source.string();
     if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
     WW_TRY(image, image_of(kernel, scope, taps));
     WW_TRY(module, device_.load(image));
@@ -113,7 +115,9 @@ std::optional<Failure> Runner::prepare(const RunRequest& request) {
     const std::string& stage = request.stage->name;
     if (const auto* library = std::get_if<port::LibraryImpl>(&request.impl->value)) {
         const auto found = find_library(libraries_, library->symbol, library->path);
-        if (!found) return failure_of(FailureKind::arguments, stage, found.error());
+        if (!found)
+            return failure_of(FailureKind::arguments, stage,
+                              {request.impl->place.error(found.error().front().message)});
     }
     if (const auto* kernel = std::get_if<KernelImpl>(&request.impl->value)) {
         const auto loaded = load(*kernel, *request.scope, request.taps);

@@ -225,6 +225,38 @@ TEST_F(Check, ArgumentsThatDoNotFitAreWrongInput) {
     EXPECT_GT(rung.failure->diagnostics.at(0).line, 0);
 }
 
+TEST_F(Check, AFunctionThatIsNotThereIsWrongInput) {
+    std::string text = kPort;
+    const std::string symbol = "double_reference";
+    text.replace(text.find(symbol), symbol.size(), "double_referense");
+    write("port.toml", text);
+    const auto report = run(doubling([](const Context&) {}));
+    const Rung rung = failed(report);
+    EXPECT_EQ(rung.name, "reference/small");
+    EXPECT_EQ(report->exit_code(), 2);
+    EXPECT_GT(rung.failure->diagnostics.at(0).line, 0);
+    EXPECT_NE(rung.failure->message.find("did you mean double_reference?"), std::string::npos);
+}
+
+TEST(LibraryCall, SaysWhatThePortLacks) {
+    port::Scope scope;
+    scope.integers["N"] = 4;
+    scope.reals["scale"] = 0.5;
+    port::Tensor x, y;
+    y.layout.elements = 8;
+    LibraryCall call{.scope = &scope};
+    call.inputs["x"] = &x;
+    call.outputs["y"] = &y;
+    EXPECT_TRUE(call.require({"x"}, {"N"}, {"N", "scale"}));
+    EXPECT_FALSE(call.require({"z"}, {}));
+    EXPECT_FALSE(call.require({}, {"M"}));
+    EXPECT_FALSE(call.require({}, {"scale"})) << "a real is no integer";
+    EXPECT_FALSE(call.require({}, {}, {"bias"}));
+    EXPECT_TRUE(call.require_elements("y", 8));
+    EXPECT_FALSE(call.require_elements("y", 9));
+    EXPECT_TRUE(call.require_elements("nobody_asked", 9));
+}
+
 TEST_F(Check, AnImageThatDoesNotLoadFailsItsRung) {
     without_taps();
     write("fake.ptx", "broken");
