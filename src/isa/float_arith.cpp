@@ -29,7 +29,7 @@ struct Mul {
     // Scaled, so that it does not underflow where it matters: |a b| is about 2^-126 there, hence
     // |a| at most about 1.
     static float residual(float result, float a, float b) {
-        constexpr float kScale = 0x1p64f;
+        constexpr float kScale = 0x1p100f;
         return __builtin_fmaf(a * kScale, b, -result * kScale);
     }
 };

@@ -26,16 +26,17 @@ struct Modified {
     }
 
   private:
-    // The chip decides before rounding [H200]: a product just below 2^-126 that rounds up to it
-    // is flushed too. Operations where that can happen have residual(result, x...): the sign of
-    // (exact - result).
+    // [H200] Tiny is what stays below 2^-126 when it is rounded to 24 bits as if the exponent had
+    // no limit: 2^-126 (1 - 2^-24) is flushed although the subnormal grid rounds it up to 2^-126.
+    // Operations where that can happen have residual(result, x...): (exact - result) 2^100.
     template <class T, class... X>
     static T flush_result(T result, X... x) {
         if constexpr (requires { Op::residual(result, x...); }) {
             const bool smallest = (numerics::bits_of(result) & 0x7fffffffu) == 0x00800000u;
             const T rest = Op::residual(result, x...);
-            const bool below = (rest != 0) & (std::signbit(rest) != std::signbit(result));
-            result = smallest & below ? std::copysign(T(0), result) : result;
+            const T short_by = std::signbit(result) ? rest : -rest;
+            const bool tiny = R == Rounding::rn ? short_by > T(0x1p-51) : short_by >= T(0x1p-50);
+            result = smallest & tiny ? std::copysign(T(0), result) : result;
         }
         return numerics::flush(result);
     }

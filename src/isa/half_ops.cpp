@@ -91,6 +91,11 @@ void write_half(Warp& w, const machine::Operand& operand, HalfAux aux, const flo
     }
     narrow(aux.bf16, values, codes, count);
     if (aux.ftz) flush(aux.bf16, codes, count);
+    // [H200] Tiny is what stays below 2^-14 when it is rounded to 11 bits as if the exponent had no
+    // limit; the subnormal grid alone would round a little more up to 2^-14.
+    if (aux.ftz && !aux.bf16)
+        for (int i = 0; i < count; ++i)
+            codes[i] = __builtin_fabsf(values[i]) < 0x1p-14f - 0x1p-26f ? codes[i] & 0x8000 : codes[i];
     write_half_codes(w, operand, aux.packed, codes);
 }
 
