@@ -101,8 +101,8 @@ Difference differences(const TestFile& test, const Field& field, const std::byte
 
 template <class Visit>
 void for_each_output(const Layout& layout, Visit visit) {
-    for (const Slot& slot : layout.out) visit(slot, false);
-    for (const Slot& slot : layout.scratch) visit(slot, true);
+    for (const Slot& slot : layout.out) visit(slot);
+    for (const Slot& slot : layout.scratch) visit(slot);
 }
 
 std::string describe(const TestFile& test, const Layout& layout, const Operands& operands,
@@ -123,19 +123,9 @@ std::string describe(const TestFile& test, const Layout& layout, const Operands&
 
 }  // namespace
 
-std::vector<std::byte> pack_outputs(const Layout& layout, std::span<const std::byte> out,
-                                    std::span<const std::byte> scratch) {
-    std::vector<std::byte> packed;
-    for_each_output(layout, [&](const Slot& slot, bool is_scratch) {
-        auto from = (is_scratch ? scratch : out).subspan(slot.offset, slot.bytes);
-        packed.insert(packed.end(), from.begin(), from.end());
-    });
-    return packed;
-}
-
 std::vector<std::byte> expected_outputs(const TestFile& test, const Layout& layout) {
     std::vector<std::byte> packed;
-    for_each_output(layout, [&](const Slot& slot, bool) {
+    for_each_output(layout, [&](const Slot& slot) {
         const Field& field = test.fields[slot.field];
         uint32_t step = std::min(field.type.bytes(), 8u);
         for (uint64_t i = 0; i < slot.bytes / step; ++i) {
@@ -155,7 +145,7 @@ std::optional<std::string> find_mismatch(const TestFile& test, const Layout& lay
         return fmt::format("{} bytes of output, {} expected", actual.size(), expected.size());
     std::string text;
     size_t offset = 0;
-    for_each_output(layout, [&](const Slot& slot, bool) {
+    for_each_output(layout, [&](const Slot& slot) {
         const Field& field = test.fields[slot.field];
         Difference first = differences(test, field, expected.data() + offset,
                                        actual.data() + offset, slot.bytes);

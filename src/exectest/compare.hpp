@@ -11,10 +11,8 @@
 
 namespace ww::exectest {
 
-// The outputs of a run without the gaps between slots: what is recorded and compared.
-std::vector<std::byte> pack_outputs(const Layout& layout, std::span<const std::byte> out,
-                                    std::span<const std::byte> scratch);
-// The same bytes from the 'expect' lines of a test that has them for every output.
+// The outputs that the 'expect' lines of a test give, which has them for every output: without the
+// gaps between slots, as they are recorded and compared.
 std::vector<std::byte> expected_outputs(const TestFile& test, const Layout& layout);
 
 // Nothing when they agree; otherwise where they first differ: block, thread, inputs, both values.

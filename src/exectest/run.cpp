@@ -111,6 +111,7 @@ Device& Runner::device_for(const TestFile& test) {
     if (!emulator) {
         device::EmulatorOptions options;
         options.target = name;
+        options.instruction_budget = uint64_t{1} << 28;  // a test that hangs says so in seconds
         emulator = device::open_emulated(options);
     }
     return *emulator;
