@@ -73,6 +73,7 @@ void print_as_it_goes(Options& options) {
             fmt::print(out, "  ..  {}", rung);
             std::fflush(out);
         };
+    options.check.on_printf = [](const std::string& text) { std::fputs(text.c_str(), stderr); };
     options.check.on_rung = [out, terminal](const ladder::Rung& rung) {
         fmt::print(out, "{}{}\n{}", terminal ? "\r\x1b[K" : "", ladder::rung_line(rung),
                    ladder::failure_text(rung));

@@ -17,6 +17,7 @@
 namespace ww::emulator {
 namespace {
 
+constexpr uint64_t kMaxPrintedBytes = uint64_t{1} << 20;  // as CUDA's printf buffer
 constexpr uint64_t kDefaultBudget = uint64_t{1} << 36;
 constexpr uint64_t kSlice = uint64_t{1} << 14;  // instructions of a block before another may run
 // Blocks that are begun and not finished cost memory, so few are at first; when all of them had this
@@ -120,7 +121,8 @@ class GridRun {
           budget_(static_cast<int64_t>(options.budget ? options.budget : kDefaultBudget)) {
         grid_.print = [this](const machine::Block& block, std::string_view text) {
             const std::lock_guard lock(mutex_);
-            printed_[block.linear_id] += text;
+            printed_bytes_ += text.size();
+            if (printed_bytes_ <= kMaxPrintedBytes) printed_[block.linear_id] += text;
         };
     }
 
@@ -137,6 +139,9 @@ class GridRun {
         if (!faults_.empty()) return fail(faults_.begin()->second);
         LaunchResult result{.lane_instructions = lane_instructions_};
         for (const auto& [block, text] : printed_) result.printf_output += text;
+        if (printed_bytes_ > kMaxPrintedBytes)
+            result.printf_output += fmt::format("[printf: {} bytes; what came after the first {} is dropped]\n",
+                                                printed_bytes_, kMaxPrintedBytes);
         return result;
     }
 
@@ -221,6 +226,7 @@ class GridRun {
     std::deque<std::unique_ptr<BlockRunner>> parked_;
     std::map<uint64_t, Diagnostic> faults_;
     std::map<uint64_t, std::string> printed_;
+    uint64_t printed_bytes_ = 0;
     uint64_t lane_instructions_ = 0;
     std::exception_ptr internal_;
 };

@@ -28,6 +28,7 @@ struct CheckOptions {
     LibraryTable libraries;                       // symbols that are part of this program
     std::function<void(const std::string&)> on_start;  // a rung's name, before it runs
     std::function<void(const Rung&)> on_rung;          // each rung as it ends
+    std::function<void(const std::string&)> on_printf;  // what a launch printed
 };
 
 // Fails on wrong input only (port, globs that match nothing, no device); a kernel that is wrong is

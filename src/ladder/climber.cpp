@@ -35,7 +35,7 @@ Climber::Climber(const port::Port& port, device::Device& device, const CheckOpti
     : port_(port),
       options_(options),
       poison_(poison_of(options.seed)),
-      runner_(port, device, options.libraries),
+      runner_(port, device, options.libraries, options.on_printf),
       references_(port, runner_, options.seed) {}
 
 RunRequest Climber::request_for(const Target& target, const CaseData& data) const {
@@ -197,7 +197,7 @@ void Climber::stage_rung(Rung& rung, const Target& target) {
     if (second.failure) return fail_run(rung, target, request, std::move(*second.failure));
     if (auto failure = find_unwritten(target, first.outputs, second.outputs)) {
         const std::string& name = failure->output;
-        find_neighbours(*failure, target, *data, first.outputs.at(name), second.outputs.at(name), false);
+        find_other_writers(*failure, target, *data, first.outputs.at(name).layout, false);
         if (has_taps(target)) first_bad_tap(*failure, target, *data);
         return fail_with(rung, std::move(*failure));
     }
@@ -243,7 +243,7 @@ void Climber::taps_rung(Rung& rung, const Target& target) {
     if (auto failure = find_unwritten(target, tapped.taps, again.taps)) {
         failure->tap = failure->output;
         const std::string& name = failure->output;
-        find_neighbours(*failure, target, *data, tapped.taps.at(name), again.taps.at(name), true);
+        find_other_writers(*failure, target, *data, tapped.taps.at(name).layout, true);
         return fail_with(rung, std::move(*failure));
     }
     for (const std::string& name : target.stage->taps)  // in program order

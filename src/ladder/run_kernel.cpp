@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/files.hpp"
 #include "ladder/buffers.hpp"
@@ -35,6 +36,33 @@ Result<device::Image> assembled(const device::Image& ptx, const std::string& tar
     if (without_fused_multiply_add(options)) assemble.options.push_back("--fmad=false");
     WW_TRY(made, toolchain::assemble(ptx.bytes, target, ptx.name, assemble));
     return device::Image{.kind = device::Image::Kind::cubin, .name = ptx.name, .bytes = made.cubin};
+}
+
+// Copies of a store that the compiler unrolled are one; without line info it is the instruction.
+std::string place_of(const device::WriteRecord& record) {
+    if (record.source_file.empty())
+        return fmt::format("{}|{}|{}", record.kernel, record.ptx_line, record.instruction);
+    std::string out = fmt::format("{}:{}", record.source_file, record.source_line);
+    for (const device::SourceLine& each : record.call_sites)
+        out += fmt::format("|{}:{}", each.file, each.line);
+    return out;
+}
+
+std::vector<RunResult::Writer> other_writers(const device::Device& device, const Buffers& buffers,
+                                             const RunRequest::Trace& trace, int64_t elements) {
+    constexpr size_t kPlaces = 6;       // a list that a person reads
+    constexpr int64_t kReach = 32'768;  // elements on each side: under a second on the emulator
+    std::vector<RunResult::Writer> out;
+    std::set<std::string> places;
+    for (int64_t distance = 1; distance <= std::min(kReach, elements); ++distance)
+        for (const int64_t linear : {trace.linear - distance, trace.linear + distance}) {
+            if (linear < 0 || linear >= elements) continue;
+            auto record = device.last_write(buffers.address(trace.tensor, linear));
+            if (!record || !places.insert(place_of(*record)).second) continue;
+            out.push_back({linear, std::move(*record)});
+            if (out.size() == kPlaces) return out;
+        }
+    return out;
 }
 
 // Names for the tensors of a launch that is only checked, not run.
@@ -168,6 +196,7 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& kernel
                                [&](const std::string& name) { return buffers.address(name); }));
         WW_TRY(report, device_.launch(loaded, what));
         result.seconds = report.seconds;
+        if (on_printf_ && !report.printf_output.empty()) on_printf_(report.printf_output);
         WW_TRY(found, buffers.intrusion());
         intrusion = found;
         for (const std::string& name : stage.outputs) {
@@ -196,6 +225,10 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& kernel
         else if (status && !request.trace->tensor.empty())
             result.written_by =
                 device_.last_write(buffers.address(request.trace->tensor, request.trace->linear));
+        if (status && !intrusion && request.trace->others)
+            if (const auto shape = layout(request.trace->tensor, request))
+                result.other_writers =
+                    other_writers(device_, buffers, *request.trace, shape->elements);
     }
     device_.trace_writes(false);
     return result;

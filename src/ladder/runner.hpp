@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "device/device.hpp"
@@ -30,6 +31,7 @@ struct RunRequest {
     struct Trace {
         std::string tensor;
         int64_t linear = 0;
+        bool others = false;  // and who wrote the tensor's other elements
     };
     std::optional<Trace> trace;
 };
@@ -38,14 +40,22 @@ struct RunRequest {
 struct RunResult {
     TensorMap outputs, taps;
     std::optional<device::WriteRecord> written_by;
+    // With Trace::others: each place in the source that wrote the tensor, by the element nearest to
+    // the traced one that it was the last to write; nearest first.
+    struct Writer {
+        int64_t linear = 0;
+        device::WriteRecord record;
+    };
+    std::vector<Writer> other_writers;
     std::optional<Failure> failure;
     double seconds = 0;
 };
 
 class Runner {
   public:
-    Runner(const port::Port& port, device::Device& device, const LibraryTable& libraries)
-        : port_(port), device_(device), libraries_(libraries) {}
+    Runner(const port::Port& port, device::Device& device, const LibraryTable& libraries,
+           std::function<void(const std::string&)> on_printf = {})
+        : port_(port), device_(device), libraries_(libraries), on_printf_(std::move(on_printf)) {}
 
     RunResult run(const RunRequest& request);
     // Compiles and loads a kernel for the scope's defines (libraries are looked up); nothing runs.
@@ -76,6 +86,7 @@ class Runner {
     const port::Port& port_;
     device::Device& device_;
     const LibraryTable& libraries_;
+    std::function<void(const std::string&)> on_printf_;
     std::map<std::string, device::KernelId> kernels_;  // by source, defines, target and taps
 };
 
