@@ -55,9 +55,9 @@ class Climber {
     void first_bad_tap(Failure& failure, const Target& target, CaseData& data);
     std::optional<Failure> find_unwritten(const Target& target, const TensorMap& a,
                                           const TensorMap& b) const;
-    // Who wrote the elements around the unwritten one.
-    void find_neighbours(Failure& failure, const Target& target, const CaseData& data,
-                         const port::Tensor& a, const port::Tensor& b, bool taps);
+    // Who wrote other elements of the tensor that has an unwritten one.
+    void find_other_writers(Failure& failure, const Target& target, const CaseData& data,
+                            const port::Layout& layout, bool taps);
     std::optional<Failure> find_changed(const Target& target, const TensorMap& a,
                                         const TensorMap& b, FailureKind kind,
                                         const std::string& what) const;

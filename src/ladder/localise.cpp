@@ -81,6 +81,7 @@ std::optional<Failure> Climber::find_unwritten(const Target& target, const Tenso
                         .case_id = target.c->id};
         failure.message = fmt::format("{} of {} elements of {} were never written", count,
                                       first.layout.elements, name);
+        if (count == first.layout.elements) failure.message += ": nothing was written to it at all";
         const port::Tensor* expected = nullptr;
         if (found && found->values.count(name)) expected = &found->values.at(name);
         failure.first = element_at(first, expected ? *expected : first, at);
@@ -90,26 +91,16 @@ std::optional<Failure> Climber::find_unwritten(const Target& target, const Tenso
     return std::nullopt;
 }
 
-void Climber::find_neighbours(Failure& failure, const Target& target, const CaseData& data,
-                              const port::Tensor& a, const port::Tensor& b, bool taps) {
-    const port::Dtype dtype = a.layout.dtype;
-    const auto written = [&](int64_t i) {
-        return a.code(i) != poison_code(dtype, poison_) ||
-               b.code(i) != poison_code(dtype, static_cast<uint8_t>(~poison_));
-    };
+void Climber::find_other_writers(Failure& failure, const Target& target, const CaseData& data,
+                                 const port::Layout& layout, bool taps) {
     int64_t at = 0;
-    for (size_t i = 0; i < a.layout.rank(); ++i)
-        at = at * a.layout.shape[i] + failure.first->coordinates[i];
-    for (const int64_t step : {-1, 1}) {
-        int64_t i = at + step;
-        while (i >= 0 && i < a.layout.elements && !written(i)) i += step;
-        if (i < 0 || i >= a.layout.elements) continue;
-        RunRequest request = request_for(target, data);
-        request.taps = taps;
-        request.trace = RunRequest::Trace{.tensor = failure.output, .linear = i};
-        auto record = runner_.run(request).written_by;
-        if (record) failure.neighbours.push_back({a.layout.coordinates(i), std::move(*record)});
-    }
+    for (size_t i = 0; i < layout.rank(); ++i)
+        at = at * layout.shape[i] + failure.first->coordinates[i];
+    RunRequest request = request_for(target, data);
+    request.taps = taps;
+    request.trace = RunRequest::Trace{.tensor = failure.output, .linear = at, .others = true};
+    for (RunResult::Writer& each : runner_.run(request).other_writers)
+        failure.other_writers.push_back({layout.coordinates(each.linear), std::move(each.record)});
 }
 
 std::optional<Failure> Climber::find_changed(const Target& target, const TensorMap& a,

@@ -61,12 +61,13 @@ struct Failure {
     std::vector<int64_t> tile_extents;
     std::optional<device::WriteRecord> written_by;      // the first wrong element of the output
     std::optional<device::WriteRecord> tap_written_by;  // tap_first
-    // unwritten: the nearest elements before and behind that were written, and by whom.
-    struct Neighbour {
+    // unwritten: the stores that wrote other elements of the tensor, nearest first; one of them may
+    // have missed its element. Each with the nearest element that it was the last to write.
+    struct OtherWriter {
         std::vector<int64_t> coordinates;
         device::WriteRecord written_by;
     };
-    std::vector<Neighbour> neighbours;
+    std::vector<OtherWriter> other_writers;
     Diagnostics diagnostics;
 };
 

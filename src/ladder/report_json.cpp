@@ -79,10 +79,10 @@ json to_json(const Failure& failure) {
                        {"extents", failure.tile_extents}};
     if (failure.written_by) out["written_by"] = to_json(*failure.written_by);
     if (failure.tap_written_by) out["tap_written_by"] = to_json(*failure.tap_written_by);
-    json neighbours = json::array();
-    for (const Failure::Neighbour& each : failure.neighbours)
-        neighbours.push_back({{"coordinates", each.coordinates}, {"written_by", to_json(each.written_by)}});
-    if (!neighbours.empty()) out["neighbours"] = std::move(neighbours);
+    json others = json::array();
+    for (const Failure::OtherWriter& each : failure.other_writers)
+        others.push_back({{"coordinates", each.coordinates}, {"written_by", to_json(each.written_by)}});
+    if (!others.empty()) out["other_writers"] = std::move(others);
     json diagnostics = json::array();
     for (const Diagnostic& each : failure.diagnostics)
         diagnostics.push_back({{"severity", severity_name(each.severity)},

@@ -130,8 +130,8 @@ std::string failure_text(const Rung& rung) {
                                  port::coordinates_text(failure.tile_extents),
                                  port::coordinates_text(failure.tile_first)));
     if (failure.written_by) print_writer(*failure.written_by, "written by", line);
-    for (const Failure::Neighbour& each : failure.neighbours) {
-        line("beside it", port::coordinates_text(each.coordinates) + " was written");
+    for (const Failure::OtherWriter& each : failure.other_writers) {
+        line("elsewhere", port::coordinates_text(each.coordinates) + " was written");
         print_writer(each.written_by, "by", line);
     }
     // The first one's message is already the rung's line.

@@ -52,7 +52,7 @@ Lines lines_named(const Failure& failure) {
     Lines out;
     if (failure.tap_written_by) add_lines(*failure.tap_written_by, out);
     else if (failure.written_by) add_lines(*failure.written_by, out);
-    for (const Failure::Neighbour& each : failure.neighbours) add_lines(each.written_by, out);
+    for (const Failure::OtherWriter& each : failure.other_writers) add_lines(each.written_by, out);
     const std::regex place("([\\w.]+\\.cuh?):(\\d+)");
     for (const Diagnostic& each : failure.diagnostics)
         for (std::sregex_iterator at(each.message.begin(), each.message.end(), place), end; at != end; ++at)

@@ -175,6 +175,21 @@ TEST_F(Check, AnUnwrittenElementNeverPasses) {
     const Rung rung = failed(run(kernel));
     EXPECT_EQ(rung.failure->kind, FailureKind::unwritten);
     EXPECT_EQ(rung.failure->first->coordinates, (std::vector<int64_t>{1, 3}));
+    EXPECT_EQ(rung.failure->message, "1 of 8 elements of y were never written");
+    // All seven stores are on one line: it is named once, with the nearest element.
+    ASSERT_EQ(rung.failure->other_writers.size(), 1u);
+    EXPECT_EQ(rung.failure->other_writers[0].coordinates, (std::vector<int64_t>{1, 2}));
+    EXPECT_EQ(rung.failure->other_writers[0].written_by.thread.x, 6u);
+}
+
+TEST_F(Check, ATensorThatNobodyWroteSaysSo) {
+    without_taps();
+    FakeDevice::Kernel kernel = doubling([](const Context&) {});
+    kernel.body = [](const Context&) { return ok(); };
+    const Rung rung = failed(run(kernel));
+    EXPECT_EQ(rung.failure->message,
+              "8 of 8 elements of y were never written: nothing was written to it at all");
+    EXPECT_TRUE(rung.failure->other_writers.empty());
 }
 
 TEST_F(Check, WritesBesideATensorAreFoundAndTraced) {
