@@ -51,7 +51,7 @@ std::string place_of(const device::WriteRecord& record) {
 std::vector<RunResult::Writer> other_writers(const device::Device& device, const Buffers& buffers,
                                              const RunRequest::Trace& trace, int64_t elements) {
     constexpr size_t kPlaces = 6;       // a list that a person reads
-    constexpr int64_t kReach = 32'768;  // elements on each side: under a second on the emulator
+    constexpr int64_t kReach = 32'768;  // elements on each side: about a second on the emulator
     std::vector<RunResult::Writer> out;
     std::set<std::string> places;
     for (int64_t distance = 1; distance <= std::min(kReach, elements); ++distance)
