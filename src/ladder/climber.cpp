@@ -84,8 +84,9 @@ void Climber::reference_rung(Rung& rung, const port::Case& c) {
     }
 }
 
-void Climber::compile_rung(Rung& rung, const port::Implementation& implementation,
-                           const port::Stage& stage, const std::vector<const port::Case*>& cases) {
+void Climber::each_build(Rung& rung, const port::Implementation& implementation,
+                         const port::Stage& stage, const std::vector<const port::Case*>& cases,
+                         const std::function<std::optional<Failure>(const RunRequest&)>& step) {
     for (const port::Case* c : cases) {
         auto scope = port::scope_of(port_, *c);
         if (!scope)
@@ -97,9 +98,8 @@ void Climber::compile_rung(Rung& rung, const port::Implementation& implementatio
         for (const bool taps : {false, true}) {
             if (taps && !runner_.has_taps(*request.impl, stage)) continue;
             request.taps = taps;
-            if (auto failure = runner_.prepare(request)) {
+            if (auto failure = step(request)) {
                 failure->case_id = c->id;
-                if (taps) failure->message = "with taps on: " + failure->message;
                 unusable_.insert(implementation.name + "/" + stage.name);
                 return fail_with(rung, std::move(*failure));
             }
@@ -107,29 +107,22 @@ void Climber::compile_rung(Rung& rung, const port::Implementation& implementatio
     }
 }
 
+void Climber::compile_rung(Rung& rung, const port::Implementation& implementation,
+                           const port::Stage& stage, const std::vector<const port::Case*>& cases) {
+    each_build(rung, implementation, stage, cases, [&](const RunRequest& request) {
+        auto failure = runner_.prepare(request);
+        if (failure && request.taps) failure->message = "with taps on: " + failure->message;
+        return failure;
+    });
+}
+
 void Climber::arguments_rung(Rung& rung, const port::Implementation& implementation,
                              const port::Stage& stage,
                              const std::vector<const port::Case*>& cases) {
     if (unusable_.count(implementation.name + "/" + stage.name))
         return skip(rung, fmt::format("{} has no kernel to run", implementation.name));
-    for (const port::Case* c : cases) {
-        auto scope = port::scope_of(port_, *c);
-        if (!scope)
-            return fail_with(rung, failure_of(FailureKind::arguments, stage.name, scope.error()));
-        RunRequest request{.stage = &stage, .impl = &implementation.stages.at(stage.name),
-                           .scope = &scope.value()};
-        const auto broken = port::unmet(*request.impl, scope.value());
-        if (broken && *broken) continue;
-        for (const bool taps : {false, true}) {
-            if (taps && !runner_.has_taps(*request.impl, stage)) continue;
-            request.taps = taps;
-            if (auto failure = runner_.check_launch(request)) {
-                failure->case_id = c->id;
-                unusable_.insert(implementation.name + "/" + stage.name);
-                return fail_with(rung, std::move(*failure));
-            }
-        }
-    }
+    each_build(rung, implementation, stage, cases,
+               [&](const RunRequest& request) { return runner_.check_launch(request); });
 }
 
 Expected Climber::expected_of(const CaseData& data, const std::string& tensor,

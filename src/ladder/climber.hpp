@@ -42,6 +42,11 @@ class Climber {
     bool has_taps(const Target& target) const;
 
   private:
+    // One step on each build of a stage (with and without taps) for each case that it serves; the
+    // first failure makes the implementation unusable.
+    void each_build(Rung& rung, const port::Implementation& implementation, const port::Stage& stage,
+                    const std::vector<const port::Case*>& cases,
+                    const std::function<std::optional<Failure>(const RunRequest&)>& step);
     // The case's data, or nothing after the rung was told why it fails or is skipped.
     CaseData* data_for(Rung& rung, const Target& target);
     RunRequest request_for(const Target& target, const CaseData& data) const;
