@@ -143,7 +143,6 @@ void FunctionDecoder::place_address(const isa::Operand& operand, uint32_t scope,
     if (operand.items.empty()) return error(operand.place, "an address needs a base");
     const isa::Operand& base = operand.items[0];
     OperandInfo base_info;
-    std::vector<isa::Operand> flat_base;
     place_value(base, false, scope, out, base_info);
     if (base_info.kind == OperandInfo::Kind::predicate) error(base.place, "a predicate cannot be an address");
     if (operands_.back().bank == Bank::regs && base_info.width != 8 && base_info.width != 4)

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "ladder/climber.hpp"
+#include "ladder/seconds.hpp"
 #include "port/reader.hpp"
 #include "toolchain/found.hpp"
 
@@ -16,10 +17,6 @@ namespace ww::ladder {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct PlannedRung {
     std::string name;

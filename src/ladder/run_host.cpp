@@ -7,15 +7,12 @@
 
 #include "base/text.hpp"
 #include "ladder/runner.hpp"
+#include "ladder/seconds.hpp"
 #include "port/safetensors.hpp"
 #include "toolchain/process.hpp"
 
 namespace ww::ladder {
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Everything a command must know besides the tensors.
 std::map<std::string, std::string> metadata_of(const RunRequest& request) {

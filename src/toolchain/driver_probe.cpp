@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "toolchain/resolve.hpp"
+
 namespace ww::toolchain {
 namespace {
 
@@ -24,12 +26,6 @@ struct Driver {
     int (*device_memory)(size_t*, int) = nullptr;
     int (*error_string)(int, const char**) = nullptr;
 };
-
-template <class Function>
-bool resolve(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(::dlsym(library, name));
-    return function != nullptr;
-}
 
 bool resolve_all(void* library, Driver& driver) {
     return resolve(library, "cuInit", driver.init) &&

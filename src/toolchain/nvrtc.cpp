@@ -5,15 +5,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "toolchain/resolve.hpp"
+
 namespace ww::toolchain {
 namespace fs = std::filesystem;
 namespace {
-
-template <class Function>
-bool resolve(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(::dlsym(library, name));
-    return function != nullptr;
-}
 
 // NVRTC looks for its built-ins by the loader's rules; loading those beside it first keeps it from
 // taking another version's.
