@@ -10,10 +10,10 @@
 #include <memory>
 
 #include "base/files.hpp"
+#include "base/target.hpp"
 #include "cli/verbs.hpp"
 #include "ladder/check.hpp"
 #include "references.hpp"
-#include "toolchain/target.hpp"
 
 namespace ww::cli {
 namespace {
@@ -39,8 +39,8 @@ ladder::OpenDevice opener(const Options& options) {
 
 // What would otherwise be found after the climb, or only where a kernel is compiled.
 Status check_options(const Options& options) {
-    WW_TRY(arch, toolchain::arch_of(options.target));
-    (void)arch;
+    WW_TRY(target, parse_target(options.target));
+    (void)target;
     if (options.junit.empty()) return ok();
     const std::filesystem::path path = std::filesystem::absolute(options.junit);
     std::error_code code;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "base/target.hpp"
 #include "base/text.hpp"
 #include "emulator/builtins.hpp"
 #include "emulator/function_decoder.hpp"
@@ -198,8 +199,8 @@ Result<std::unique_ptr<Kernel>> decode(std::shared_ptr<const ptx::Module> module
     if (!kernel->params.empty()) kernel->param_bytes = kernel->params.back().offset + kernel->params.back().size;
     Diagnostics diagnostics;
     ProgramContext context{.module = *module, .memory = memory, .kernel = *kernel, .diagnostics = diagnostics};
-    for (const std::string& target : module->targets)
-        if (target.starts_with("sm_")) context.target_sm = std::atoi(target.c_str() + 3);
+    for (const std::string& each : module->targets)  // "debug" is none
+        if (const Result<Target> target = parse_target(each)) context.target_sm = target->sm;
     for (const ptx::Variable& variable : module->variables) {
         const auto [it, fresh] = context.module_variables.try_emplace(variable.name, &variable);
         if (!fresh && it->second->linkage == ptx::Linkage::external) it->second = &variable;

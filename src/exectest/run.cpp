@@ -12,6 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/target.hpp"
 #include "base/text.hpp"
 #include "exectest/archive.hpp"
 #include "exectest/compare.hpp"
@@ -44,19 +45,8 @@ Prepared prepare(const TestFile& test) {
     return ready;
 }
 
-// Number of "sm_90a": 90; 'a' and 'f' targets run on their own architecture only.
-struct Target {
-    int sm = 0;
-    bool specific = false;
-};
-
-Target read_target(const std::string& text) {
-    Target target;
-    for (char c : text)
-        if (c >= '0' && c <= '9') target.sm = target.sm * 10 + (c - '0');
-    target.specific = text.back() == 'a' || text.back() == 'f';
-    return target;
-}
+// Its spelling was checked where the file was read.
+Target target_of(const TestFile& test) { return parse_target(test.target).value(); }
 
 // Device memory that is given back at the end of its scope.
 class Buffer {
@@ -105,8 +95,8 @@ class Runner {
 Device& Runner::device_for(const TestFile& test) {
     if (gpu_) return *gpu_;
     // The record comes from a Hopper, whose tensor cores also answer for older targets.
-    Target target = read_target(test.target);
-    std::string name = target.sm <= 90 ? "sm_90a" : test.target;
+    const int sm = target_of(test).sm;
+    std::string name = sm <= 90 ? "sm_90a" : test.target;
     std::unique_ptr<Device>& emulator = emulators_[name];
     if (!emulator) {
         device::EmulatorOptions options;
@@ -123,9 +113,8 @@ Result<device::Image> Runner::image(const Prepared& ready) const {
     // The driver's compiler cannot be kept from fusing mul and add; ptxas can.
     toolchain::AssembleOptions options;
     options.options = {"--fmad=false"};
-    Target target = read_target(ready.test.target);
     WW_TRY(assembled, toolchain::assemble(ready.expanded.ptx,
-                                          target.specific ? ready.test.target : gpu_->info().target,
+                                          target_of(ready.test).suffix ? ready.test.target : gpu_->info().target,
                                           image.name, options));
     image.kind = device::Image::Kind::cubin;
     image.bytes = assembled.cubin;
@@ -225,9 +214,9 @@ TestResult Runner::one(const TestFile& test) {
     TestResult result;
     result.name = test.name;
     if (gpu_) {
-        Target target = read_target(test.target);
+        const Target target = target_of(test);
         int sm = gpu_->info().sm;
-        if (target.specific ? sm != target.sm : sm < target.sm) {
+        if (target.suffix ? sm != target.sm : sm < target.sm) {
             result.outcome = Outcome::skipped;
             result.message = fmt::format("for {}, this device is sm_{}", test.target, sm);
             return result;

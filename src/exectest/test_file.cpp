@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "base/files.hpp"
+#include "base/target.hpp"
 #include "base/text.hpp"
 
 namespace ww::exectest {
@@ -150,7 +151,8 @@ Status Reader::option(std::string_view key, std::span<const std::string_view> wo
     if (words.size() != 1) return wrong(fmt::format("'{}' takes one value", key));
     std::string_view value = words[0];
     if (key == "target") {
-        if (value.substr(0, 3) != "sm_") return wrong("a target is written sm_90 or sm_90a");
+        const Result<Target> target = parse_target(value);
+        if (!target) return wrong(target.error().front().message);
         test_.target = value;
     } else if (key == "ptx") {
         test_.version = value;

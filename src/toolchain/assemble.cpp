@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "base/files.hpp"
+#include "base/target.hpp"
 #include "base/text.hpp"
 #include "toolchain/cache.hpp"
 #include "toolchain/compiler_messages.hpp"
 #include "toolchain/found.hpp"
 #include "toolchain/process.hpp"
-#include "toolchain/target.hpp"
 #include "toolchain/toolchain.hpp"
 
 namespace ww::toolchain {
@@ -30,8 +30,8 @@ Failure tool_failure(Diagnostics messages, const std::string& tool, const Finish
 
 Result<Assembled> assemble(const std::string& ptx, const std::string& target,
                            const std::string& name, const AssembleOptions& options) {
-    WW_TRY(arch, arch_of(target));
-    (void)arch;
+    WW_TRY(checked, parse_target(target));
+    (void)checked;
     WW_TRY(ptxas, need_part("ptxas"));
     std::vector<std::string> argv{ptxas.path.string(), "-v", "-arch=" + target};
     if (options.line_info) argv.push_back("--generate-line-info");

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "base/target.hpp"
 #include "toolchain/cache.hpp"
 #include "toolchain/compiler_messages.hpp"
 #include "toolchain/found.hpp"
 #include "toolchain/include_scan.hpp"
 #include "toolchain/nvrtc.hpp"
-#include "toolchain/target.hpp"
 #include "toolchain/toolchain.hpp"
 
 namespace ww::toolchain {
@@ -85,24 +84,27 @@ std::string sized_text(const Nvrtc& api, Nvrtc::Program program,
     return text;
 }
 
+// An option or target that NVRTC refuses is no fault of the source: those messages name no file.
 Failure compile_failure(const CompileRequest& request, const Nvrtc& api, int error,
                         const std::string& log) {
+    constexpr int kInvalidOption = 5;  // NVRTC_ERROR_INVALID_OPTION
+    const std::string file = error == kInvalidOption ? "" : request.name;
     Diagnostics messages = parse_nvrtc_log(log);
     for (Diagnostic& message : messages)
-        if (message.file.empty()) message.file = request.name;
+        if (message.file.empty()) message.file = file;
     const bool bad_arch = log.find("gpu-architecture") != std::string::npos;
     if (bad_arch) {
         std::string known;
         for (const int arch : nvrtc_supported_archs(api)) known += fmt::format(" sm_{}", arch);
         messages.push_back({.severity = Severity::note,
-                            .file = request.name,
+                            .file = file,
                             .message = fmt::format("target {} is not known to NVRTC {}, which "
                                                    "compiles for{}",
                                                    request.target, nvrtc_version(api), known)});
     }
     if (!has_error(messages))
         messages.push_back(
-            {.file = request.name, .message = fmt::format("NVRTC: {}", api.error_string(error))});
+            {.file = file, .message = fmt::format("NVRTC: {}", api.error_string(error))});
     return fail(std::move(messages));
 }
 
@@ -127,29 +129,15 @@ Result<Compiled> run_nvrtc(const CompileRequest& request, const Nvrtc& api,
 
 }  // namespace
 
-Result<std::string> arch_of(const std::string& target) {
-    std::string_view arch = target;
-    constexpr std::string_view kPrefix = "sm_";
-    const bool prefixed = arch.starts_with(kPrefix);
-    if (prefixed) arch.remove_prefix(kPrefix.size());
-    const size_t digits = std::min(arch.find_first_not_of("0123456789"), arch.size());
-    const std::string_view suffix = arch.substr(digits);
-    if (!prefixed || digits < 2 || digits > 3 ||
-        !(suffix.empty() || suffix == "a" || suffix == "f"))
-        return fail(
-            fmt::format("'{}' is no compile target: write it as sm_90, sm_90a or sm_120a", target));
-    return std::string(arch);
-}
-
 Result<Compiled> compile_ptx(const CompileRequest& request) {
-    WW_TRY(arch, arch_of(request.target));
+    WW_TRY(target, parse_target(request.target));
     WW_TRY(nvrtc, need_part("nvrtc"));
     WW_TRY(checked, check_include_dirs(request));
     (void)checked;
     if (request.source.find('\0') != std::string::npos)
         return fail(Diagnostic{.file = request.name, .message = "the source holds a zero byte"});
     const std::vector<fs::path> cuda_dirs = cuda_include_dirs();
-    const std::vector<std::string> options = compile_options(request, arch, cuda_dirs);
+    const std::vector<std::string> options = compile_options(request, target.arch(), cuda_dirs);
     const IncludeScan scan =
         scan_includes(request.source, source_folder(request), request.include_dirs);
     CacheKey key("ptx");

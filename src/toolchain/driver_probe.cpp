@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "toolchain/resolve.hpp"
+#include "base/resolve.hpp"
 
 namespace ww::toolchain {
 namespace {

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "toolchain/resolve.hpp"
+#include "base/resolve.hpp"
 
 namespace ww::toolchain {
 namespace fs = std::filesystem;

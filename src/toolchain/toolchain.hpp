@@ -28,6 +28,7 @@ struct Compiled {
     bool cached = false;
 };
 
+// Errors of the source have a file; a refused target or option has none: the caller knows its place.
 Result<Compiled> compile_ptx(const CompileRequest& request);
 
 struct AssembleOptions {

@@ -64,7 +64,7 @@ TEST(TestFile, TellsWhereAMistakeIs) {
               "2: 'near' takes the name of an earlier input of the same type");
     EXPECT_EQ(error_of("// x\n// in a s32, a s32\n" + tail), "2: 'a' is declared twice");
     EXPECT_EQ(error_of("// x\n// trials 0\n" + tail).substr(0, 10), "2: 'trials");
-    EXPECT_EQ(error_of("// x\n// target 90\n" + tail), "2: a target is written sm_90 or sm_90a");
+    EXPECT_EQ(error_of("// x\n// target 90\n" + tail), "2: '90' is no compile target: write it as sm_90, sm_90a or sm_120a");
     EXPECT_EQ(error_of("// x\n// nan some\n" + tail), "2: 'nan' takes the value any");
     EXPECT_EQ(error_of("// x\n// abs -1\n" + tail), "2: 'abs' takes a positive number");
     EXPECT_EQ(error_of("// x\n" + tail.substr(0, 13) + "// speed 3\n    mov.s32 d, 1;\n").substr(0, 24),

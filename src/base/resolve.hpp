@@ -3,13 +3,13 @@
 #pragma once
 #include <dlfcn.h>
 
-namespace ww::toolchain {
+namespace ww {
 
-// Sets function to the symbol; false when the library has none of that name.
+// Sets function to the symbol; false, and null, when the library has none of that name.
 template <class Function>
 bool resolve(void* library, const char* name, Function& function) {
     function = reinterpret_cast<Function>(::dlsym(library, name));
     return function != nullptr;
 }
 
-}  // namespace ww::toolchain
+}  // namespace ww

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The spelling of compile targets: sm_90, sm_90a, sm_100f. The one reader of it.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace ww {
+
+struct Target {
+    int sm = 0;       // 90 for sm_90
+    char suffix = 0;  // 'a': this architecture only; 'f': its family; 0: it and everything later
+
+    std::string arch() const;  // "90a"
+    std::string text() const;  // "sm_90a"
+};
+
+// Anything but a target fails with the spelling that is meant.
+Result<Target> parse_target(std::string_view text);
+
+}  // namespace ww
