@@ -43,15 +43,18 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 }
 
 int edit_distance(std::string_view a, std::string_view b) {
-    std::vector<int> row(b.size() + 1);
+    // Rows of the table for the first i - 2, i - 1 and i characters of a.
+    std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
     std::iota(row.begin(), row.end(), 0);
     for (size_t i = 1; i <= a.size(); ++i) {
-        int diagonal = row[0];
+        std::swap(before, last);
+        std::swap(last, row);
         row[0] = static_cast<int>(i);
         for (size_t j = 1; j <= b.size(); ++j) {
-            const int substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+            const int substitute = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, substitute});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
         }
     }
     return row[b.size()];
@@ -68,6 +71,14 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
         }
     }
     return best;
+}
+
+std::vector<std::string> nearest_first(std::string_view word, std::vector<std::string> candidates) {
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [&](const std::string& a, const std::string& b) {
+                         return edit_distance(word, a) < edit_distance(word, b);
+                     });
+    return candidates;
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {

@@ -15,14 +15,27 @@ std::string describe(const Param& param, size_t index) {
 
 }  // namespace
 
+Status check_argument(const std::string& kernel, const Param& param, size_t index,
+                      const Argument& argument) {
+    if (param.size != argument.bytes.size())
+        return fail(fmt::format("kernel {}: {} has {} bytes, its .param takes {}", kernel,
+                                describe(param, index), argument.bytes.size(), param.size));
+    // A .param aligned to less holds something smaller: two floats where a double is given, say.
+    const bool fits =
+        param.align ? param.align >= argument.align : param.offset % argument.align == 0;
+    if (fits) return ok();
+    return fail(fmt::format("kernel {}: {} is aligned to {} bytes, its .param {}", kernel,
+                            describe(param, index), argument.align,
+                            param.align ? fmt::format("to {}", param.align)
+                                        : fmt::format("lies at byte {}", param.offset)));
+}
+
 Status check_arguments(const std::string& kernel, std::span<const Param> params,
                        std::span<const Argument> arguments) {
-    size_t common = std::min(params.size(), arguments.size());
+    const size_t common = std::min(params.size(), arguments.size());
     for (size_t i = 0; i < common; ++i) {
-        if (params[i].size == arguments[i].bytes.size()) continue;
-        return fail(fmt::format("kernel {}: {} has {} bytes, its .param takes {}", kernel,
-                                describe(params[i], i), arguments[i].bytes.size(),
-                                params[i].size));
+        WW_TRY(fits, check_argument(kernel, params[i], i, arguments[i]));
+        (void)fits;
     }
     if (params.size() == arguments.size()) return ok();
     std::string detail;

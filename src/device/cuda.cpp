@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "device/cuda_driver.hpp"
@@ -45,25 +46,28 @@ class CudaDevice final : public Device {
     Status open();
 
     Info info() const override { return info_; }
-    Result<Address> allocate(uint64_t bytes) override;
+    // Labels have no use here: a fault of the driver names no address.
+    Result<Address> allocate(uint64_t bytes, MemoryLabel label) override;
     Status release(Address address) override;
     Status copy_in(Address to, std::span<const std::byte> from) override;
     Status copy_out(std::span<std::byte> to, Address from) override;
     Status fill(Address to, uint8_t value, uint64_t bytes, bool initialise) override;
     Result<ModuleId> load(const Image& image) override;
     Status unload(ModuleId module) override;
+    Result<std::vector<std::string>> kernels(ModuleId module) override;
     Result<KernelId> kernel(ModuleId module, const std::string& name) override;
     Result<std::vector<Param>> params(KernelId kernel) override;
+    Status check(KernelId kernel, const Launch& launch) override;
     Result<LaunchReport> launch(KernelId kernel, const Launch& launch) override;
     Result<TensorMap> encode_tensor_map(const TensorMapTiled& tiled) override;
     void trace_writes(bool) override {}
     std::optional<WriteRecord> last_write(Address) const override { return std::nullopt; }
 
   private:
-    Status check(Code code, const std::string& doing);
+    Status succeeded(Code code, const std::string& doing);
     Status enter();
     Status read_info();
-    std::string kernel_names(Handle module) const;
+    std::vector<std::string> kernel_names(Handle module) const;
     Status prepare(const Kernel& kernel, const Launch& launch);
     Code run(const Kernel& kernel, const Launch& launch, float& milliseconds);
 
@@ -75,33 +79,32 @@ class CudaDevice final : public Device {
     std::map<KernelId, Kernel> kernels_;
     std::map<Address, uint64_t> allocations_;
     uint32_t next_id_ = 1;
-    std::string lost_;  // why the context can do no more
 };
 
-Status CudaDevice::check(Code code, const std::string& doing) {
+Status CudaDevice::succeeded(Code code, const std::string& doing) {
     if (code == kSuccess) return ok();
-    std::string message = doing + ": " + cuda::describe(cu_, code);
-    if (cuda::is_sticky(code)) lost_ = message;
+    const std::string message = doing + ": " + cuda::describe(cu_, code);
+    if (cuda::is_sticky(code)) cuda::mark_lost(message);
     return fail(message);
 }
 
 Status CudaDevice::enter() {
-    if (!lost_.empty())
-        return fail("the CUDA context is lost, a new process is needed; its first error: " + lost_);
-    return check(cu_.CtxSetCurrent(context_), "make the CUDA context current");
+    WW_TRY(usable, cuda::check_usable());
+    (void)usable;
+    return succeeded(cu_.CtxSetCurrent(context_), "make the CUDA context current");
 }
 
 Status CudaDevice::open() {
-    WW_TRY(retained, check(cu_.DevicePrimaryCtxRetain(&context_, ordinal_),
-                           fmt::format("open CUDA device {}", ordinal_)));
+    WW_TRY(retained, succeeded(cu_.DevicePrimaryCtxRetain(&context_, ordinal_),
+                               fmt::format("open CUDA device {}", ordinal_)));
     (void)retained;
     WW_TRY(entered, enter());
     (void)entered;
-    WW_TRY(stream, check(cu_.StreamCreate(&stream_, 0), "create a stream"));
+    WW_TRY(stream, succeeded(cu_.StreamCreate(&stream_, 0), "create a stream"));
     (void)stream;
-    WW_TRY(start, check(cu_.EventCreate(&start_, 0), "create an event"));
+    WW_TRY(start, succeeded(cu_.EventCreate(&start_, 0), "create an event"));
     (void)start;
-    WW_TRY(end, check(cu_.EventCreate(&end_, 0), "create an event"));
+    WW_TRY(end, succeeded(cu_.EventCreate(&end_, 0), "create an event"));
     (void)end;
     return read_info();
 }
@@ -126,12 +129,13 @@ Status CudaDevice::read_info() {
     info_.multiprocessors = static_cast<uint32_t>(processors);
     info_.memory_bytes = memory;
     info_.max_shared_bytes = static_cast<uint32_t>(shared);
-    return check(code, "read the device's attributes");
+    return succeeded(code, "read the device's attributes");
 }
 
 CudaDevice::~CudaDevice() {
-    // After a fault every call fails; nothing here can be mended, so codes are not looked at.
-    if (!context_) return;
+    // After a fault the driver must not be called any more: the handles belong to a context that is
+    // gone, and a context retained after it does not work either. The end of the process frees all.
+    if (!context_ || !cuda::check_usable()) return;
     cu_.CtxSetCurrent(context_);
     for (auto& [id, module] : modules_) cu_.ModuleUnload(module.handle);
     for (auto& [address, bytes] : allocations_) cu_.MemFree(address);
@@ -142,13 +146,13 @@ CudaDevice::~CudaDevice() {
     cu_.DevicePrimaryCtxRelease(ordinal_);
 }
 
-Result<Address> CudaDevice::allocate(uint64_t bytes) {
+Result<Address> CudaDevice::allocate(uint64_t bytes, MemoryLabel) {
     WW_TRY(entered, enter());
     (void)entered;
     cuda::Pointer address = 0;
     // The driver refuses 0 bytes; an empty tensor still gets an address of its own.
-    WW_TRY(done, check(cu_.MemAlloc(&address, std::max<uint64_t>(bytes, 1)),
-                       fmt::format("allocate {} bytes", bytes)));
+    WW_TRY(done, succeeded(cu_.MemAlloc(&address, std::max<uint64_t>(bytes, 1)),
+                           fmt::format("allocate {} bytes", bytes)));
     (void)done;
     allocations_[address] = bytes;
     return Address{address};
@@ -159,34 +163,34 @@ Status CudaDevice::release(Address address) {
     (void)entered;
     if (!allocations_.erase(address))
         return fail(fmt::format("release {:#x}: no allocation starts there", address));
-    return check(cu_.MemFree(address), "free memory");
+    return succeeded(cu_.MemFree(address), "free memory");
 }
 
 Status CudaDevice::copy_in(Address to, std::span<const std::byte> from) {
     WW_TRY(entered, enter());
     (void)entered;
     if (from.empty()) return ok();
-    return check(cu_.MemcpyHtoD(to, from.data(), from.size()),
-                 fmt::format("copy {} bytes to {:#x}", from.size(), to));
+    return succeeded(cu_.MemcpyHtoD(to, from.data(), from.size()),
+                     fmt::format("copy {} bytes to {:#x}", from.size(), to));
 }
 
 Status CudaDevice::copy_out(std::span<std::byte> to, Address from) {
     WW_TRY(entered, enter());
     (void)entered;
     if (to.empty()) return ok();
-    return check(cu_.MemcpyDtoH(to.data(), from, to.size()),
-                 fmt::format("copy {} bytes from {:#x}", to.size(), from));
+    return succeeded(cu_.MemcpyDtoH(to.data(), from, to.size()),
+                     fmt::format("copy {} bytes from {:#x}", to.size(), from));
 }
 
 Status CudaDevice::fill(Address to, uint8_t value, uint64_t bytes, bool) {
     WW_TRY(entered, enter());
     (void)entered;
     if (bytes == 0) return ok();
-    WW_TRY(done, check(cu_.MemsetD8(to, value, bytes),
-                       fmt::format("fill {} bytes at {:#x}", bytes, to)));
+    WW_TRY(done, succeeded(cu_.MemsetD8(to, value, bytes),
+                           fmt::format("fill {} bytes at {:#x}", bytes, to)));
     (void)done;
     // Launches run in a stream of their own and memsets may be asynchronous.
-    return check(cu_.CtxSynchronize(), "fill memory");
+    return succeeded(cu_.CtxSynchronize(), "fill memory");
 }
 
 Result<ModuleId> CudaDevice::load(const Image& image) {
@@ -204,7 +208,7 @@ Result<ModuleId> CudaDevice::load(const Image& image) {
     bool ptx = image.kind == Image::Kind::ptx;
     Code code = cu_.ModuleLoadDataEx(&module.handle, image.bytes.c_str(), ptx ? 3 : 0, options,
                                      values);
-    if (Status status = check(code, "load " + image.name); !status) {
+    if (Status status = succeeded(code, "load " + image.name); !status) {
         if (!log[0]) return status.failure();
         Diagnostics all = status.error();
         all[0].message += "\n" + std::string(trim(log.data()));
@@ -223,10 +227,10 @@ Status CudaDevice::unload(ModuleId module) {
     Handle handle = found->second.handle;
     modules_.erase(found);
     std::erase_if(kernels_, [&](const auto& entry) { return entry.second.module == module; });
-    return check(cu_.ModuleUnload(handle), "unload a module");
+    return succeeded(cu_.ModuleUnload(handle), "unload a module");
 }
 
-std::string CudaDevice::kernel_names(Handle module) const {
+std::vector<std::string> CudaDevice::kernel_names(Handle module) const {
     unsigned count = 0;
     if (!cu_.ModuleGetFunctionCount || !cu_.ModuleEnumerateFunctions || !cu_.FuncGetName) return {};
     if (cu_.ModuleGetFunctionCount(&count, module) != kSuccess || count == 0) return {};
@@ -238,7 +242,17 @@ std::string CudaDevice::kernel_names(Handle module) const {
         if (cu_.FuncGetName(&name, function) == kSuccess && name) names.emplace_back(name);
     }
     std::sort(names.begin(), names.end());
-    return join(names, ", ");
+    return names;
+}
+
+Result<std::vector<std::string>> CudaDevice::kernels(ModuleId module) {
+    WW_TRY(entered, enter());
+    (void)entered;
+    auto found = modules_.find(module);
+    if (found == modules_.end()) return fail(fmt::format("no module {}", module));
+    std::vector<std::string> names = kernel_names(found->second.handle);
+    if (names.empty()) return fail("the driver names no kernel of " + found->second.name);
+    return names;
 }
 
 Result<KernelId> CudaDevice::kernel(ModuleId module, const std::string& name) {
@@ -249,11 +263,12 @@ Result<KernelId> CudaDevice::kernel(ModuleId module, const std::string& name) {
     Kernel kernel{nullptr, module, name, {}};
     Code code = cu_.ModuleGetFunction(&kernel.handle, found->second.handle, name.c_str());
     if (code == cuda::kErrorNotFound) {
-        std::string names = kernel_names(found->second.handle);
+        const std::vector<std::string> names =
+            nearest_first(name, kernel_names(found->second.handle));
         return fail(fmt::format("{} has no kernel {}{}", found->second.name, name,
-                                names.empty() ? "" : "; it has " + names));
+                                names.empty() ? "" : "; it has " + join(names, ", ")));
     }
-    WW_TRY(got, check(code, "find kernel " + name));
+    WW_TRY(got, succeeded(code, "find kernel " + name));
     (void)got;
     size_t offset = 0, bytes = 0;
     while (cu_.FuncGetParamInfo(kernel.handle, kernel.params.size(), &offset, &bytes) == kSuccess) {
@@ -273,21 +288,56 @@ Result<std::vector<Param>> CudaDevice::params(KernelId kernel) {
     return found->second.params;
 }
 
+Status CudaDevice::check(KernelId kernel, const Launch& launch) {
+    WW_TRY(entered, enter());
+    (void)entered;
+    const auto found = kernels_.find(kernel);
+    if (found == kernels_.end()) return fail(fmt::format("launch: no kernel {}", kernel));
+    const Kernel& target = found->second;
+    WW_TRY(fit, check_arguments(target.name, target.params, launch.arguments));
+    (void)fit;
+    const auto refuse = [&](const std::string& why) {
+        return fail(fmt::format("launch of {}: {}", target.name, why));
+    };
+    for (const auto& [grid, block, cluster] :
+         {std::tuple(launch.grid.x, launch.block.x, launch.cluster.x),
+          std::tuple(launch.grid.y, launch.block.y, launch.cluster.y),
+          std::tuple(launch.grid.z, launch.block.z, launch.cluster.z)}) {
+        if (grid == 0 || block == 0 || cluster == 0)
+            return refuse("a grid, block or cluster dimension is 0");
+        if (grid % cluster != 0)
+            return refuse(
+                fmt::format("grid dimension {} is no multiple of the cluster's {}", grid, cluster));
+    }
+    int threads = 0, shared = 0;
+    Code code = cu_.FuncGetAttribute(&threads, cuda::kMaxThreadsPerBlock, target.handle);
+    if (!code) code = cu_.FuncGetAttribute(&shared, cuda::kSharedSizeBytes, target.handle);
+    WW_TRY(read, succeeded(code, "read the limits of kernel " + target.name));
+    (void)read;
+    if (launch.block.count() > static_cast<uint64_t>(threads))
+        return refuse(
+            fmt::format("{} threads a block; the limit is {}", launch.block.count(), threads));
+    const uint64_t bytes = static_cast<uint64_t>(shared) + launch.dynamic_shared_bytes;
+    if (bytes > info_.max_shared_bytes)
+        return refuse(fmt::format("{} bytes of shared memory ({} static); the limit is {}", bytes,
+                                  shared, info_.max_shared_bytes));
+    return ok();
+}
+
 // Raises the function's limits where the launch needs it.
 Status CudaDevice::prepare(const Kernel& kernel, const Launch& launch) {
     if (launch.dynamic_shared_bytes > kFreeDynamicShared) {
-        WW_TRY(raised, check(cu_.FuncSetAttribute(kernel.handle, cuda::kMaxDynamicSharedBytes,
-                                                  static_cast<int>(launch.dynamic_shared_bytes)),
-                             fmt::format("kernel {}: {} bytes of dynamic shared memory "
-                                         "(this device allows {} in all)",
-                                         kernel.name, launch.dynamic_shared_bytes,
-                                         info_.max_shared_bytes)));
+        WW_TRY(raised,
+               succeeded(cu_.FuncSetAttribute(kernel.handle, cuda::kMaxDynamicSharedBytes,
+                                              static_cast<int>(launch.dynamic_shared_bytes)),
+                         fmt::format("kernel {}: {} bytes of dynamic shared memory", kernel.name,
+                                     launch.dynamic_shared_bytes)));
         (void)raised;
     }
     if (launch.cluster.count() > kPortableCluster)
-        return check(cu_.FuncSetAttribute(kernel.handle, cuda::kNonPortableClusterSizeAllowed, 1),
-                     fmt::format("kernel {}: a cluster of {} blocks", kernel.name,
-                                 launch.cluster.count()));
+        return succeeded(
+            cu_.FuncSetAttribute(kernel.handle, cuda::kNonPortableClusterSizeAllowed, 1),
+            fmt::format("kernel {}: a cluster of {} blocks", kernel.name, launch.cluster.count()));
     return ok();
 }
 
@@ -318,13 +368,9 @@ Code CudaDevice::run(const Kernel& kernel, const Launch& launch, float& millisec
 }
 
 Result<LaunchReport> CudaDevice::launch(KernelId kernel, const Launch& launch) {
-    WW_TRY(entered, enter());
-    (void)entered;
-    auto found = kernels_.find(kernel);
-    if (found == kernels_.end()) return fail(fmt::format("launch: no kernel {}", kernel));
-    const Kernel& target = found->second;
-    WW_TRY(checked, check_arguments(target.name, target.params, launch.arguments));
+    WW_TRY(checked, check(kernel, launch));
     (void)checked;
+    const Kernel& target = kernels_.at(kernel);
     WW_TRY(prepared, prepare(target, launch));
     (void)prepared;
     LaunchReport report;
@@ -337,7 +383,7 @@ Result<LaunchReport> CudaDevice::launch(KernelId kernel, const Launch& launch) {
     } else {
         code = run(target, launch, milliseconds);
     }
-    if (Status status = check(code, fmt::format("kernel {}", target.name)); !status) {
+    if (Status status = succeeded(code, fmt::format("kernel {}", target.name)); !status) {
         Diagnostics all = status.error();
         if (!report.printf_output.empty())
             all.push_back({Severity::note, {}, 0, 0, "it printed: " + report.printf_output, {}});
@@ -365,7 +411,7 @@ Result<TensorMap> CudaDevice::encode_tensor_map(const TensorMapTiled& tiled) {
         tiled.box.data(), tiled.element_strides.data(), static_cast<int>(tiled.interleave),
         static_cast<int>(tiled.swizzle), static_cast<int>(tiled.l2_promotion),
         static_cast<int>(tiled.oob_fill));
-    WW_TRY(encoded, check(code, "encode a tensor map"));
+    WW_TRY(encoded, succeeded(code, "encode a tensor map"));
     (void)encoded;
     return map;
 }
@@ -374,6 +420,8 @@ Result<TensorMap> CudaDevice::encode_tensor_map(const TensorMapTiled& tiled) {
 
 Result<std::unique_ptr<Device>> open_cuda(int ordinal) {
     WW_TRY(loaded, cuda::driver());
+    WW_TRY(usable, cuda::check_usable());
+    (void)usable;
     int count = 0;
     if (Code code = loaded->DeviceGetCount(&count); code != kSuccess)
         return fail("count the GPUs: " + cuda::describe(*loaded, code));

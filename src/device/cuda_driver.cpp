@@ -4,6 +4,10 @@
 
 #include <dlfcn.h>
 
+#include <mutex>
+
+#include "base/resolve.hpp"
+
 namespace ww::device::cuda {
 namespace {
 
@@ -13,12 +17,11 @@ struct Symbols {
 
     template <class Function>
     void required(Function*& function, const char* name) {
-        function = reinterpret_cast<Function*>(dlsym(library, name));
-        if (!function && missing.empty()) missing = name;
+        if (!resolve(library, name, function) && missing.empty()) missing = name;
     }
     template <class Function>
     void optional(Function*& function, const char* name) {
-        function = reinterpret_cast<Function*>(dlsym(library, name));
+        (void)resolve(library, name, function);
     }
 };
 
@@ -80,6 +83,16 @@ Result<const Driver*> load() {
     return &loaded;
 }
 
+struct Lost {
+    std::mutex mutex;
+    std::string message;  // empty: nothing was lost
+};
+
+Lost& lost() {
+    static Lost the_process;
+    return the_process;
+}
+
 }  // namespace
 
 Result<const Driver*> driver() {
@@ -114,6 +127,18 @@ bool is_sticky(Code code) {
             return true;
         default: return false;
     }
+}
+
+void mark_lost(const std::string& message) {
+    const std::lock_guard lock(lost().mutex);
+    if (lost().message.empty()) lost().message = message;
+}
+
+Status check_usable() {
+    const std::lock_guard lock(lost().mutex);
+    if (lost().message.empty()) return ok();
+    return fail("the CUDA context is lost, a new process is needed; its first error: " +
+                lost().message);
 }
 
 }  // namespace ww::device::cuda

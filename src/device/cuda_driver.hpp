@@ -112,7 +112,12 @@ Result<const Driver*> driver();
 
 // "CUDA_ERROR_X (700): text"
 std::string describe(const Driver& driver, Code code);
-// An error after which the context can do no more (a fault inside a kernel).
+// An error after which the process can do no more on a GPU (a fault inside a kernel).
 bool is_sticky(Code code);
+// Such an error came; the first one is kept, for all devices of the process.
+void mark_lost(const std::string& message);
+// Fails once mark_lost() was called. Ask before every call of the driver: with the handles of a lost
+// context it may crash.
+Status check_usable();
 
 }  // namespace ww::device::cuda

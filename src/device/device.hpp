@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_label.hpp"
 #include "base/result.hpp"
 
 namespace ww::device {
@@ -30,7 +31,7 @@ struct Info {
     std::string driver;  // driver version; empty for the emulator
     uint32_t multiprocessors = 0;
     uint64_t memory_bytes = 0;
-    uint32_t max_shared_bytes = 0;  // largest dynamic shared memory of a block
+    uint32_t max_shared_bytes = 0;  // of a block, static and dynamic together
 };
 
 // What a module is loaded from. PTX runs on both devices; a cubin only on a GPU.
@@ -46,17 +47,20 @@ using KernelId = uint32_t;
 
 struct Param {
     std::string name;
-    uint32_t offset = 0, size = 0, align = 1;  // bytes
+    uint32_t offset = 0, size = 0;  // bytes
+    uint32_t align = 0;             // 0: the device does not tell
 };
 
-// One kernel argument: the bytes that its .param receives.
+// One kernel argument: the bytes that its .param receives, and the alignment that its type has.
 struct Argument {
     std::vector<std::byte> bytes;
+    uint32_t align = 1;
     template <class T>
     static Argument of(const T& value) {
         static_assert(std::is_trivially_copyable_v<T>);
         Argument argument;
         argument.bytes.resize(sizeof(T));
+        argument.align = alignof(T);
         __builtin_memcpy(argument.bytes.data(), &value, sizeof(T));
         return argument;
     }
@@ -115,7 +119,8 @@ class Device {
     virtual Info info() const = 0;
 
     // Memory is uninitialised: the emulator reports a read of a byte nobody wrote. Aligned to 512.
-    virtual Result<Address> allocate(uint64_t bytes) = 0;
+    // Messages about an access call the memory by its label.
+    virtual Result<Address> allocate(uint64_t bytes, MemoryLabel label = {}) = 0;
     virtual Status release(Address address) = 0;
     virtual Status copy_in(Address to, std::span<const std::byte> from) = 0;
     virtual Status copy_out(std::span<std::byte> to, Address from) = 0;
@@ -125,11 +130,16 @@ class Device {
 
     virtual Result<ModuleId> load(const Image& image) = 0;
     virtual Status unload(ModuleId module) = 0;
+    // Names of the module's kernels; fails where the device cannot tell.
+    virtual Result<std::vector<std::string>> kernels(ModuleId module) = 0;
     // The failure names the kernels that the module has.
     virtual Result<KernelId> kernel(ModuleId module, const std::string& name) = 0;
     virtual Result<std::vector<Param>> params(KernelId kernel) = 0;
-    // Waits for the end. A guest fault is a failure whose diagnostic carries block, thread,
-    // instruction and line. Checks the arguments against params() first.
+    // What can be known before anything runs: the arguments fit params(), sizes and shared memory
+    // are within the limits of the kernel and the device.
+    virtual Status check(KernelId kernel, const Launch& launch) = 0;
+    // Checks, then waits for the end. A guest fault is a failure whose diagnostic carries block,
+    // thread, instruction and line.
     virtual Result<LaunchReport> launch(KernelId kernel, const Launch& launch) = 0;
 
     virtual Result<TensorMap> encode_tensor_map(const TensorMapTiled& tiled) = 0;
@@ -139,7 +149,7 @@ class Device {
 };
 
 struct EmulatorOptions {
-    std::string target = "sm_90a";
+    std::string target = "sm_90a";    // as parse_target (base/target.hpp) reads it
     uint32_t threads = 0;             // host threads; 0: one a core
     uint64_t instruction_budget = 0;  // warp instructions a launch may run; 0: the default (2^36)
     bool unordered_float_atomics = false;
@@ -149,8 +159,10 @@ std::unique_ptr<Device> open_emulated(const EmulatorOptions& options = {});
 // Fails where there is no driver or no GPU; the message says which.
 Result<std::unique_ptr<Device>> open_cuda(int ordinal = 0);
 
-// Count and size of the arguments against the kernel's .param list; the failure names the first
-// that does not fit. Both devices call it.
+// Size and alignment of one argument against its .param; kernel and index are for the message.
+Status check_argument(const std::string& kernel, const Param& param, size_t index,
+                      const Argument& argument);
+// All of them, and their count; the failure names the first that does not fit. Devices call it.
 Status check_arguments(const std::string& kernel, std::span<const Param> params,
                        std::span<const Argument> arguments);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "base/target.hpp"
 #include "device/device.hpp"
 #include "device/tensor_map.hpp"
 #include "emulator/launch.hpp"
@@ -19,26 +20,36 @@ namespace {
 using emulator::Kernel;
 using machine::Coordinates;
 
+// Shared memory that a block may have on a GPU of this compute capability, as the CUDA C++
+// Programming Guide tells it ("Technical Specifications per Compute Capability").
+uint32_t max_shared_bytes(int sm) {
+    uint32_t kib = 227;
+    if (sm < 80) kib = sm == 75 ? 64 : 96;
+    else if (sm == 86 || sm == 89 || sm >= 120) kib = 99;
+    else if (sm < 90) kib = 163;
+    return kib * 1024;
+}
+
 Coordinates coordinates(const Dim3& d) { return {d.x, d.y, d.z}; }
 
 class EmulatedDevice final : public Device {
   public:
-    explicit EmulatedDevice(const EmulatorOptions& options) : options_(options) {}
+    explicit EmulatedDevice(const EmulatorOptions& options)
+        : options_(options), sm_(parse_target(options.target).value().sm) {}
 
     Info info() const override {
-        int sm = 0;
-        for (const char c : options_.target)
-            if (c >= '0' && c <= '9') sm = sm * 10 + (c - '0');
         return Info{.kind = "emulator",
                     .name = "Warpwright emulator",
-                    .sm = sm,
+                    .sm = sm_,
                     .target = options_.target,
                     .multiprocessors = std::max(1u, std::thread::hardware_concurrency()),
                     .memory_bytes = machine::GlobalMemory::kReserve,
-                    .max_shared_bytes = emulator::kMaxSharedBytes};
+                    .max_shared_bytes = max_shared_bytes(sm_)};
     }
 
-    Result<Address> allocate(uint64_t bytes) override { return memory_.allocate(bytes); }
+    Result<Address> allocate(uint64_t bytes, MemoryLabel label) override {
+        return memory_.allocate(bytes, std::move(label));
+    }
     Status release(Address address) override { return memory_.release(address); }
 
     Status copy_in(Address to, std::span<const std::byte> from) override {
@@ -74,6 +85,11 @@ class EmulatedDevice final : public Device {
         std::erase_if(kernels_, [&](const auto& entry) { return entry.second.module == module; });
         return ok();
     }
+    Result<std::vector<std::string>> kernels(ModuleId module) override {
+        const auto it = modules_.find(module);
+        if (it == modules_.end()) return fail(fmt::format("module {} is not loaded", module));
+        return it->second->kernel_names();
+    }
     Result<KernelId> kernel(ModuleId module, const std::string& name) override {
         const auto it = modules_.find(module);
         if (it == modules_.end()) return fail(fmt::format("module {} is not loaded", module));
@@ -88,23 +104,24 @@ class EmulatedDevice final : public Device {
         return out;
     }
 
+    Status check(KernelId id, const Launch& launch) override {
+        WW_TRY(loaded, loaded_kernel(id));
+        WW_TRY(declared, params(id));
+        WW_TRY(checked, check_arguments(loaded.kernel->program.kernel, declared, launch.arguments));
+        (void)checked;
+        return emulator::check_launch(*loaded.kernel, options_of(launch));
+    }
+
     Result<LaunchReport> launch(KernelId id, const Launch& launch) override {
         WW_TRY(loaded, loaded_kernel(id));
         const Kernel& kernel = *loaded.kernel;
         WW_TRY(declared, params(id));
-        WW_TRY(checked, check_arguments(kernel.program.kernel, declared, launch.arguments));
+        WW_TRY(checked, check(id, launch));
         (void)checked;
         std::vector<std::byte> buffer(kernel.param_bytes);
         for (size_t i = 0; i < declared.size(); ++i)
             std::memcpy(buffer.data() + declared[i].offset, launch.arguments[i].bytes.data(), launch.arguments[i].bytes.size());
-        emulator::LaunchOptions options{.grid = coordinates(launch.grid),
-                                        .block = coordinates(launch.block),
-                                        .cluster = coordinates(launch.cluster),
-                                        .dynamic_shared_bytes = launch.dynamic_shared_bytes,
-                                        .cooperative = launch.cooperative,
-                                        .threads = options_.threads,
-                                        .budget = options_.instruction_budget,
-                                        .unordered_float_atomics = options_.unordered_float_atomics};
+        emulator::LaunchOptions options = options_of(launch);
         if (tracing_) {
             writers_.launch = static_cast<uint32_t>(launches_.size());
             launches_.push_back({loaded.kernel, options.grid, options.block});
@@ -160,9 +177,20 @@ class EmulatedDevice final : public Device {
         Coordinates grid, block;
     };
 
+    emulator::LaunchOptions options_of(const Launch& launch) const {
+        return {.grid = coordinates(launch.grid),
+                .block = coordinates(launch.block),
+                .cluster = coordinates(launch.cluster),
+                .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+                .cooperative = launch.cooperative,
+                .threads = options_.threads,
+                .budget = options_.instruction_budget,
+                .unordered_float_atomics = options_.unordered_float_atomics,
+                .max_shared_bytes = max_shared_bytes(sm_)};
+    }
     Result<const machine::Region*> range(Address address, uint64_t bytes) {
         const machine::Region* region = memory_.find(address, bytes);
-        if (!region) return fail(fmt::format("copy of {} bytes at a bad device address: {}", bytes, memory_.describe(address)));
+        if (!region) return fail(fmt::format("copy of {} bytes at the bad device address {:#x}: {}", bytes, address, memory_.describe(address)));
         return region;
     }
     Result<LoadedKernel> loaded_kernel(KernelId id) {
@@ -172,6 +200,7 @@ class EmulatedDevice final : public Device {
     }
 
     EmulatorOptions options_;
+    int sm_;
     machine::GlobalMemory memory_;
     std::map<ModuleId, std::unique_ptr<emulator::ModuleImage>> modules_;
     std::map<KernelId, LoadedKernel> kernels_;

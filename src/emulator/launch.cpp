@@ -36,40 +36,6 @@ machine::Coordinates extents(const std::vector<uint32_t>& given) {
     return out;
 }
 
-Status check_shape(const Kernel& kernel, const LaunchOptions& o) {
-    const uint64_t threads = uint64_t{o.block[0]} * o.block[1] * o.block[2];
-    const std::string& name = kernel.program.kernel;
-    for (size_t axis = 0; axis < 3; ++axis) {
-        if (o.grid[axis] == 0 || o.block[axis] == 0 || o.cluster[axis] == 0)
-            return fail(fmt::format("launch of {}: a grid, block or cluster dimension is 0", name));
-        if (o.grid[axis] % o.cluster[axis] != 0)
-            return fail(fmt::format("launch of {}: grid dimension {} is no multiple of the cluster's {}", name, o.grid[axis], o.cluster[axis]));
-    }
-    if (threads > kMaxBlockThreads)
-        return fail(fmt::format("launch of {}: {} threads a block; the limit is {}", name, threads, kMaxBlockThreads));
-    if (o.block[2] > 64 || o.grid[1] > 65535 || o.grid[2] > 65535 || o.grid[0] > 2147483647u)
-        return fail(fmt::format("launch of {}: a dimension is over its limit (block z 64, grid y and z 65535)", name));
-    const machine::Coordinates bound = extents(kernel.max_threads);
-    const uint64_t most = uint64_t{bound[0]} * bound[1] * bound[2];
-    if (!kernel.max_threads.empty() && kernel.exact_threads && o.block != bound)
-        return fail(fmt::format("launch of {}: blocks of ({},{},{}) threads, but the kernel is compiled for exactly ({},{},{})",
-                                name, o.block[0], o.block[1], o.block[2], bound[0], bound[1], bound[2]));
-    if (!kernel.max_threads.empty() && threads > most)
-        return fail(fmt::format("launch of {}: {} threads a block, but the kernel is compiled for at most {}", name, threads, most));
-    const uint64_t cluster_blocks = uint64_t{o.cluster[0]} * o.cluster[1] * o.cluster[2];
-    if (cluster_blocks > kMaxClusterBlocks)
-        return fail(fmt::format("launch of {}: {} blocks a cluster; the limit is {}", name, cluster_blocks, kMaxClusterBlocks));
-    if (!kernel.cluster.empty() && o.cluster != extents(kernel.cluster))
-        return fail(fmt::format("launch of {}: clusters of ({},{},{}) blocks, but the kernel is compiled for ({},{},{})", name,
-                                o.cluster[0], o.cluster[1], o.cluster[2], extents(kernel.cluster)[0],
-                                extents(kernel.cluster)[1], extents(kernel.cluster)[2]));
-    const uint64_t shared = uint64_t{kernel.program.static_shared_bytes} + o.dynamic_shared_bytes;
-    if (shared > kMaxSharedBytes)
-        return fail(fmt::format("launch of {}: {} bytes of shared memory ({} static); the limit is {}", name, shared,
-                                kernel.program.static_shared_bytes, kMaxSharedBytes));
-    return ok();
-}
-
 // What the driver provides for a cooperative launch: zeroed memory that starts with its size, whose
 // address is in %envreg1 (high) and %envreg2 (low). cooperative_groups' grid barrier lives in it.
 class GridWorkspace {
@@ -83,7 +49,7 @@ class GridWorkspace {
 
     Status provide(machine::Grid& grid) {
         constexpr uint32_t kBytes = 1024;
-        WW_TRY(address, global_.allocate(kBytes, "the workspace of the cooperative launch", true));
+        WW_TRY(address, global_.allocate(kBytes, {"the workspace of the cooperative launch"}, true));
         address_ = address;
         std::memcpy(global_.find(address, kBytes)->data, &kBytes, sizeof kBytes);
         grid.environment[1] = static_cast<uint32_t>(address >> 32);
@@ -233,11 +199,45 @@ class GridRun {
 
 }  // namespace
 
+Status check_launch(const Kernel& kernel, const LaunchOptions& o) {
+    const uint64_t threads = uint64_t{o.block[0]} * o.block[1] * o.block[2];
+    const std::string& name = kernel.program.kernel;
+    for (size_t axis = 0; axis < 3; ++axis) {
+        if (o.grid[axis] == 0 || o.block[axis] == 0 || o.cluster[axis] == 0)
+            return fail(fmt::format("launch of {}: a grid, block or cluster dimension is 0", name));
+        if (o.grid[axis] % o.cluster[axis] != 0)
+            return fail(fmt::format("launch of {}: grid dimension {} is no multiple of the cluster's {}", name, o.grid[axis], o.cluster[axis]));
+    }
+    if (threads > kMaxBlockThreads)
+        return fail(fmt::format("launch of {}: {} threads a block; the limit is {}", name, threads, kMaxBlockThreads));
+    if (o.block[2] > 64 || o.grid[1] > 65535 || o.grid[2] > 65535 || o.grid[0] > 2147483647u)
+        return fail(fmt::format("launch of {}: a dimension is over its limit (block z 64, grid y and z 65535)", name));
+    const machine::Coordinates bound = extents(kernel.max_threads);
+    const uint64_t most = uint64_t{bound[0]} * bound[1] * bound[2];
+    if (!kernel.max_threads.empty() && kernel.exact_threads && o.block != bound)
+        return fail(fmt::format("launch of {}: blocks of ({},{},{}) threads, but the kernel is compiled for exactly ({},{},{})",
+                                name, o.block[0], o.block[1], o.block[2], bound[0], bound[1], bound[2]));
+    if (!kernel.max_threads.empty() && threads > most)
+        return fail(fmt::format("launch of {}: {} threads a block, but the kernel is compiled for at most {}", name, threads, most));
+    const uint64_t cluster_blocks = uint64_t{o.cluster[0]} * o.cluster[1] * o.cluster[2];
+    if (cluster_blocks > kMaxClusterBlocks)
+        return fail(fmt::format("launch of {}: {} blocks a cluster; the limit is {}", name, cluster_blocks, kMaxClusterBlocks));
+    if (!kernel.cluster.empty() && o.cluster != extents(kernel.cluster))
+        return fail(fmt::format("launch of {}: clusters of ({},{},{}) blocks, but the kernel is compiled for ({},{},{})", name,
+                                o.cluster[0], o.cluster[1], o.cluster[2], extents(kernel.cluster)[0],
+                                extents(kernel.cluster)[1], extents(kernel.cluster)[2]));
+    const uint64_t shared = uint64_t{kernel.program.static_shared_bytes} + o.dynamic_shared_bytes;
+    if (shared > o.max_shared_bytes)
+        return fail(fmt::format("launch of {}: {} bytes of shared memory ({} static); the limit is {}", name, shared,
+                                kernel.program.static_shared_bytes, o.max_shared_bytes));
+    return ok();
+}
+
 Result<LaunchResult> launch(const Kernel& kernel, machine::GlobalMemory& global, machine::Region constant,
                             std::span<const std::byte> params, const LaunchOptions& asked) {
     LaunchOptions options = asked;
     if (!kernel.cluster.empty() && options.cluster == machine::Coordinates{1, 1, 1}) options.cluster = extents(kernel.cluster);
-    WW_TRY(shape, check_shape(kernel, options));
+    WW_TRY(shape, check_launch(kernel, options));
     (void)shape;
     std::vector<uint8_t> param_bytes(reinterpret_cast<const uint8_t*>(params.data()),
                                      reinterpret_cast<const uint8_t*>(params.data()) + params.size());

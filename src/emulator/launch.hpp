@@ -20,6 +20,7 @@ struct LaunchOptions {
     uint64_t budget = 0;       // warp instructions of the launch; 0: 2^36
     uint32_t stack_bytes = 16384;  // per thread, for kernels with recursion or indirect calls
     bool unordered_float_atomics = false;
+    uint32_t max_shared_bytes = 227 * 1024;  // of a block, static and dynamic together
     machine::EventSink* sink = nullptr;  // then one host thread runs the blocks in order
 };
 
@@ -28,8 +29,10 @@ struct LaunchResult {
     std::string printf_output;  // in block order
 };
 
-constexpr uint32_t kMaxSharedBytes = 227 * 1024;
 constexpr uint32_t kMaxBlockThreads = 1024;
+
+// The sizes of a launch against the limits of the machine and of the kernel; launch() asks first.
+Status check_launch(const Kernel& kernel, const LaunchOptions& options);
 
 // params: the parameter buffer, laid out as kernel.params says.
 Result<LaunchResult> launch(const Kernel& kernel, machine::GlobalMemory& global, machine::Region constant,

@@ -56,7 +56,7 @@ Status ModuleImage::place_variables() {
             memory_.constant[variable.name] = at;
             placed.emplace_back(&variable, at);
         } else {
-            WW_TRY(address, global_.allocate(variable.bytes(), fmt::format("variable {}", variable.name), true));
+            WW_TRY(address, global_.allocate(variable.bytes(), {fmt::format("variable {}", variable.name)}, true));
             memory_.global[variable.name] = address;
             placed.emplace_back(&variable, address);
         }
@@ -110,13 +110,11 @@ Result<std::shared_ptr<const Kernel>> ModuleImage::kernel(const std::string& nam
     if (!slot) {
         const ptx::Function* function = module_->function(name);
         if (!function || !function->entry) {
-            const std::vector<std::string> names = kernel_names();
-            const std::string near = nearest(name, names);
+            const std::vector<std::string> names = nearest_first(name, kernel_names());
             kernels_.erase(name);
             return fail(Diagnostic{.file = module_->name,
-                                   .message = fmt::format("no kernel '{}'; the module has: {}{}", name,
-                                                          names.empty() ? "none" : join(names, ", "),
-                                                          near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near))});
+                                   .message = fmt::format("no kernel '{}'; the module has: {}", name,
+                                                          names.empty() ? "none" : join(names, ", "))});
         }
         Result<std::unique_ptr<Kernel>> decoded = decode(module_, name, memory_);
         if (!decoded) {

@@ -28,7 +28,7 @@ GlobalMemory::~GlobalMemory() {
     ::munmap(valid_, kReserve);
 }
 
-Result<uint64_t> GlobalMemory::allocate(uint64_t bytes, std::string name, bool initialised) {
+Result<uint64_t> GlobalMemory::allocate(uint64_t bytes, MemoryLabel label, bool initialised) {
     if (bytes == 0) return fail("cannot allocate 0 bytes of device memory");
     const uint64_t mapped = bytes > kReserve ? bytes : round_up(bytes, kPage);
     if (mapped > kReserve - kPage || next_ > kReserve - kPage - mapped)
@@ -38,14 +38,15 @@ Result<uint64_t> GlobalMemory::allocate(uint64_t bytes, std::string name, bool i
                   .size = bytes,
                   .data = data_ + next_,
                   .valid = valid_ + next_,
-                  .name = std::move(name)};
+                  .name = label.name};
     if (::mprotect(region.data, mapped, PROT_READ | PROT_WRITE) != 0 ||
         ::mprotect(region.valid, mapped, PROT_READ | PROT_WRITE) != 0)
         return fail(fmt::format("the host has no memory for {} bytes of device memory", bytes));
     if (initialised) std::memset(region.valid, 1, bytes);
     next_ += mapped + kPage;
     const uint64_t address = region.base;
-    live_.emplace(address, std::move(region));
+    if (label.bytes == 0) label.bytes = bytes - label.offset;
+    live_.emplace(address, Allocation{std::move(region), std::move(label)});
     return address;
 }
 
@@ -53,8 +54,9 @@ Status GlobalMemory::release(uint64_t address) {
     const auto it = live_.find(address);
     if (it == live_.end())
         return fail(fmt::format("release of {:#x}, which is not an allocation: {}", address, describe(address)));
-    const uint64_t mapped = round_up(it->second.size, kPage);
-    for (uint8_t* at : {it->second.data, it->second.valid}) {
+    const Region& region = it->second.region;
+    const uint64_t mapped = round_up(region.size, kPage);
+    for (uint8_t* at : {region.data, region.valid}) {
         ::madvise(at, mapped, MADV_DONTNEED);
         ::mprotect(at, mapped, PROT_NONE);
     }
@@ -66,29 +68,48 @@ const Region* GlobalMemory::find(uint64_t address, uint64_t bytes) const {
     auto it = live_.upper_bound(address);
     if (it == live_.begin()) return nullptr;
     --it;
-    return it->second.contains(address, bytes) ? &it->second : nullptr;
+    const Region& region = it->second.region;
+    return region.contains(address, bytes) ? &region : nullptr;
+}
+
+bool GlobalMemory::in_guard(uint64_t address) const {
+    const auto next = live_.upper_bound(address);
+    if (next == live_.begin()) return false;
+    const auto& [region, label] = std::prev(next)->second;
+    return address - region.base < region.size && address - region.base - label.offset >= label.bytes;
 }
 
 std::string GlobalMemory::describe(uint64_t address) const {
-    const auto label = [](const Region& region) {
-        return fmt::format("{} {:#x} of {} bytes", region.name.empty() ? "allocation" : region.name,
-                           region.base, region.size);
+    const auto name = [](const Allocation& a) {
+        return a.label.name.empty() ? fmt::format("allocation {:#x}", a.region.base) : a.label.name;
     };
-    for (const auto* regions : {&live_, &released_}) {
-        const auto next = regions->upper_bound(address);
-        if (next == regions->begin()) continue;
-        const Region& region = std::prev(next)->second;
-        if (const uint64_t from = address - region.base; from < region.size)
-            return fmt::format("{:#x} is byte {} of {}{}", address, from,
-                               regions == &released_ ? "the released " : "", label(region));
+    const auto start = [](const Allocation& a) { return a.region.base + a.label.offset; };
+    const auto inside = [&](const Allocation& a, std::string_view state) {
+        const uint64_t byte = address - start(a);
+        std::string text = fmt::format("{}{}, byte {} of {}", state, name(a), byte, a.label.bytes);
+        if (a.label.place) text += fmt::format(" ({})", a.label.place(byte));
+        return text;
+    };
+    for (const auto* allocations : {&live_, &released_}) {
+        const auto next = allocations->upper_bound(address);
+        if (next == allocations->begin()) continue;
+        const Allocation& a = std::prev(next)->second;
+        if (address - start(a) < a.label.bytes)
+            return inside(a, allocations == &released_ ? "the released " : "");
     }
-    const auto next = live_.upper_bound(address);
-    const uint64_t before = next == live_.end() ? UINT64_MAX : next->second.base - address;
-    const Region* previous = next == live_.begin() ? nullptr : &std::prev(next)->second;
-    const uint64_t past = previous ? address - previous->base - previous->size : UINT64_MAX;
-    if (past <= before && past < kNear)
-        return fmt::format("{:#x} is {} bytes past the end of {}", address, past, label(*previous));
-    if (before < kNear) return fmt::format("{:#x} is {} bytes before {}", address, before, label(next->second));
+    // The nearest one before or behind; the address may be in a guard zone of either.
+    const Allocation *before = nullptr, *behind = nullptr;
+    for (auto it = live_.upper_bound(address); it != live_.begin() && !before;) {
+        --it;
+        if (start(it->second) <= address) before = &it->second;
+        else behind = &it->second;
+    }
+    if (const auto next = live_.upper_bound(address); !behind && next != live_.end()) behind = &next->second;
+    const uint64_t past = before ? address - start(*before) - before->label.bytes : UINT64_MAX;
+    const uint64_t to = behind ? start(*behind) - address : UINT64_MAX;
+    if (past <= to && past < kNear)
+        return fmt::format("{} bytes past the end of {} of {} bytes", past, name(*before), before->label.bytes);
+    if (to < kNear) return fmt::format("{} bytes before {} of {} bytes", to, name(*behind), behind->label.bytes);
     return fmt::format("{:#x} is in no allocation", address);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_label.hpp"
 #include "base/result.hpp"
 #include "machine/types.hpp"
 
@@ -39,19 +40,25 @@ class GlobalMemory {
     GlobalMemory(const GlobalMemory&) = delete;
     GlobalMemory& operator=(const GlobalMemory&) = delete;
 
-    Result<uint64_t> allocate(uint64_t bytes, std::string name = {}, bool initialised = false);
+    Result<uint64_t> allocate(uint64_t bytes, MemoryLabel label = {}, bool initialised = false);
     Status release(uint64_t address);
     // The live region that holds the whole range, or null.
     const Region* find(uint64_t address, uint64_t bytes) const;
-    // "0x.. is 16 bytes past the end of allocation 0x..+64": for messages.
+    // "tensor 'o', byte 12 of 4096 (element [0, 3])", "16 bytes past the end of ...": for messages.
     std::string describe(uint64_t address) const;
+    // In a live allocation, but outside of the part that has the name: in a guard zone.
+    bool in_guard(uint64_t address) const;
 
   private:
+    struct Allocation {
+        Region region;
+        MemoryLabel label;
+    };
     uint8_t* data_ = nullptr;
     uint8_t* valid_ = nullptr;
     uint64_t next_ = 0;
-    std::map<uint64_t, Region> live_;
-    std::map<uint64_t, Region> released_;
+    std::map<uint64_t, Allocation> live_;
+    std::map<uint64_t, Allocation> released_;
 };
 
 }  // namespace ww::machine

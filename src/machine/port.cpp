@@ -56,6 +56,20 @@ std::string_view access_name(Access kind) {
                     lane);
 }
 
+// A read of bytes of which at least one was never written.
+[[noreturn]] void refuse_unwritten(const Warp& warp, Space space, const Region& region, uint64_t offset, uint64_t bytes,
+                                   Access kind, int lane) {
+    uint64_t first = offset;
+    while (region.valid[first]) ++first;
+    const uint64_t at = region.base + first;
+    if (space != Space::global)
+        fault("uninitialised", space, region.base + offset, bytes, kind, lane,
+              fmt::format("{}, byte {} of {}, was never written", region.name, first, region.size));
+    const GlobalMemory& global = *warp.grid->global;
+    if (global.in_guard(at)) fault("out-of-bounds", space, region.base + offset, bytes, kind, lane, global.describe(at));
+    fault("uninitialised", space, region.base + offset, bytes, kind, lane, global.describe(at) + " was never written");
+}
+
 // Offsets into the region, for the lanes of an access; all bounds, alignment and validity checks.
 class Checker {
   public:
@@ -117,10 +131,7 @@ class Checker {
     }
 
     void initialised(const Region& region, uint64_t offset, int lane) {
-        for (uint64_t i = 0; i < bytes_; ++i)
-            if (!region.valid[offset + i])
-                fault("uninitialised", space_, region.base + offset, bytes_, kind_, lane,
-                      fmt::format("byte {} of {} was never written", offset + i, region.name));
+        refuse_unwritten(warp_, space_, region, offset, bytes_, kind_, lane);
     }
 
     void refuse_misaligned(const uint64_t* address, LaneMask lanes) {
@@ -256,7 +267,7 @@ uint8_t* Warp::access_lane(Space space, uint64_t address, uint64_t bytes, Access
         fault("write to read-only", here, at, bytes, kind, lane, region->name);
     if (region->valid && kind == Access::write) std::memset(region->valid + offset, 1, bytes);
     if (region->valid && kind != Access::write && !valid_range(region->valid + offset, bytes))
-        fault("uninitialised", here, at, bytes, kind, lane, region->name);
+        refuse_unwritten(*this, here, *region, offset, bytes, kind, lane);
     return region->data + offset;
 }
 

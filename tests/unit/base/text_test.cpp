@@ -17,6 +17,21 @@ TEST(Text, NearestSuggestsOnlyWhatIsNear) {
     EXPECT_EQ(ww::nearest("zzzzzz", keys), "");
 }
 
+TEST(Text, NeighboursThatChangedPlacesAreOneEdit) {
+    EXPECT_EQ(ww::edit_distance("shpae", "shape"), 1);
+    EXPECT_EQ(ww::edit_distance("ba", "ab"), 1);
+    EXPECT_EQ(ww::edit_distance("", "abc"), 3);
+    EXPECT_EQ(ww::edit_distance("kitten", "sitting"), 3);
+    EXPECT_EQ(ww::edit_distance("same", "same"), 0);
+    EXPECT_EQ(ww::nearest("frm", std::vector<std::string>{"xxm", "form"}), "form");
+    EXPECT_EQ(ww::nearest("abdc", std::vector<std::string>{"abyz", "abcd"}), "abcd");
+}
+
+TEST(Text, NearestFirstKeepsAll) {
+    EXPECT_EQ(ww::nearest_first("softmax_plian", {"zero", "softmax_cp_async", "softmax_plain"}),
+              (std::vector<std::string>{"softmax_plain", "softmax_cp_async", "zero"}));
+}
+
 TEST(Text, GlobMatchesStarAndQuestionMark) {
     EXPECT_TRUE(ww::glob_match("row_*", "row_17"));
     EXPECT_TRUE(ww::glob_match("*7", "row_17"));

@@ -48,7 +48,9 @@ class Cuda : public testing::Test {
         auto opened = open_cuda();
         if (!opened) {
             std::string why = opened.error().at(0).message;
-            EXPECT_TRUE(why.find("no CUDA driver") == 0 || why.find("no GPU") == 0) << why;
+            EXPECT_TRUE(why.find("no CUDA driver") == 0 || why.find("no GPU") == 0 ||
+                        why.find("the CUDA context is lost") == 0)
+                << why;
             GTEST_SKIP() << why;
         }
         device = std::move(*opened);
@@ -89,6 +91,7 @@ TEST_F(Cuda, RunsAKernelWithLargeSharedMemory) {
 TEST_F(Cuda, NamesTheKernelsOfAModule) {
     auto module = device->load({Image::Kind::ptx, "test.ptx", kPtx});
     ASSERT_TRUE(module);
+    EXPECT_EQ(device->kernels(*module)->size(), 2u);
     auto kernel = device->kernel(*module, "thrice");
     ASSERT_FALSE(kernel);
     EXPECT_NE(kernel.error()[0].message.find("test.ptx has no kernel thrice"), std::string::npos);
@@ -108,13 +111,13 @@ TEST_F(Cuda, RefusesWrongArguments) {
     EXPECT_NE(report.error()[0].message.find("takes 2 arguments, 0 given"), std::string::npos);
 }
 
-TEST_F(Cuda, FailsCleanlyAfterAFault) {
-    auto report = device->launch(find("fault"), Launch{});
-    ASSERT_FALSE(report);
-    EXPECT_NE(report.error()[0].message.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos);
-    auto memory = device->allocate(16);
-    ASSERT_FALSE(memory);
-    EXPECT_NE(memory.error()[0].message.find("context is lost"), std::string::npos);
+TEST_F(Cuda, RefusesWhatIsOverALimit) {
+    const KernelId kernel = find("fault");
+    EXPECT_TRUE(device->check(kernel, {}));
+    EXPECT_TRUE(device->check(kernel, {.dynamic_shared_bytes = device->info().max_shared_bytes}));
+    EXPECT_FALSE(device->check(kernel, {.dynamic_shared_bytes = device->info().max_shared_bytes + 16}));
+    EXPECT_FALSE(device->check(kernel, {.block = {1025, 1, 1}}));
+    EXPECT_FALSE(device->check(kernel, {.grid = {0, 1, 1}}));
 }
 
 TEST_F(Cuda, EncodesATensorMap) {
@@ -130,6 +133,22 @@ TEST_F(Cuda, EncodesATensorMap) {
     EXPECT_TRUE(device->encode_tensor_map(tiled));
     tiled.strides = {};
     EXPECT_FALSE(device->encode_tensor_map(tiled));
+}
+
+// The last one: a process that saw a fault can do no more on the GPU.
+TEST_F(Cuda, FailsCleanlyAfterAFault) {
+    auto report = device->launch(find("fault"), Launch{});
+    ASSERT_FALSE(report);
+    EXPECT_NE(report.error()[0].message.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos);
+    auto memory = device->allocate(16);
+    ASSERT_FALSE(memory);
+    EXPECT_NE(memory.error()[0].message.find("context is lost"), std::string::npos);
+    // Nor does another device of this process work; that one is told, rather than crash.
+    device.reset();
+    const auto again = open_cuda();
+    ASSERT_FALSE(again);
+    EXPECT_NE(again.error()[0].message.find("a new process is needed; its first error: kernel fault"),
+              std::string::npos);
 }
 
 }  // namespace

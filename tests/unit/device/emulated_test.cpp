@@ -90,6 +90,41 @@ TEST_F(EmulatedDevice, UnloadedModulesAreGone) {
     EXPECT_FALSE(device->load({Image::Kind::cubin, "k.cubin", "\x7f" "ELF"}));
 }
 
+TEST_F(EmulatedDevice, SharedMemoryIsLimitedByTheTarget) {
+    const std::string ptx = ".version 9.0 .target sm_80 .address_size 64\n"
+                            ".visible .entry s() { .shared .b8 room[1024]; .reg .b64 d;"
+                            " mov.u64 d, room; ret; }";
+    for (const auto& [target, kib] : {std::pair("sm_75", 64u), {"sm_80", 163u}, {"sm_89", 99u},
+                                      {"sm_90a", 227u}, {"sm_100a", 227u}, {"sm_120a", 99u}}) {
+        const auto each = open_emulated({.target = target});
+        EXPECT_EQ(each->info().max_shared_bytes, kib * 1024) << target;
+        const auto module = each->load({Image::Kind::ptx, "s.ptx", ptx});
+        ASSERT_TRUE(module) << format(module.error());
+        EXPECT_EQ(*each->kernels(*module), std::vector<std::string>{"s"});
+        const KernelId kernel = *each->kernel(*module, "s");
+        EXPECT_TRUE(each->check(kernel, {.dynamic_shared_bytes = (kib - 1) * 1024}));
+        EXPECT_FALSE(each->check(kernel, {.dynamic_shared_bytes = (kib - 1) * 1024 + 16}));
+        EXPECT_FALSE(each->launch(kernel, {.dynamic_shared_bytes = (kib - 1) * 1024 + 16}));
+    }
+}
+
+TEST_F(EmulatedDevice, FaultsNameTheTensor) {
+    const ModuleId module = *device->load({Image::Kind::ptx, "r.ptx",
+        ".version 9.0 .target sm_90a .address_size 64\n.visible .entry r(.param .u64 p) { .reg .b64 d; .reg .b32 x;"
+        " ld.param.u64 d, [p]; ld.global.u32 x, [d]; ret; }"});
+    const Address base = *device->allocate(
+        8192, {.name = "tensor 'o'", .offset = 4096, .bytes = 64,
+               .place = [](uint64_t byte) { return "element [" + std::to_string(byte / 4) + "]"; }});
+    ASSERT_TRUE(device->fill(base, 0x55, 8192, false));
+    const auto message = [&](Address at) { return format(launch(module, "r", at).error()); };
+    EXPECT_NE(message(base + 4096 + 12).find("tensor 'o', byte 12 of 64 (element [3]) was never written"),
+              std::string::npos) << message(base + 4096 + 12);
+    EXPECT_NE(message(base + 4096 + 68).find("4 bytes past the end of tensor 'o' of 64 bytes"),
+              std::string::npos) << message(base + 4096 + 68);
+    EXPECT_NE(message(base + 4092).find("out-of-bounds global read"), std::string::npos);
+    EXPECT_NE(message(base + 4092).find("4 bytes before tensor 'o' of 64 bytes"), std::string::npos);
+}
+
 TEST_F(EmulatedDevice, PoisonedMemoryIsUninitialised) {
     const ModuleId module = *device->load({Image::Kind::ptx, "r.ptx",
         ".version 9.0 .target sm_90a .address_size 64\n.visible .entry r(.param .u64 p) { .reg .b64 d; .reg .b32 x;"

@@ -26,7 +26,7 @@ class CopyDevice final : public Device {
     std::map<Address, std::vector<std::byte>> memory;
 
     Info info() const override { return {"cuda", "Copier", 90, "sm_90a", "1.0", 1, 1 << 20, 0}; }
-    Result<Address> allocate(uint64_t bytes) override {
+    Result<Address> allocate(uint64_t bytes, MemoryLabel) override {
         Address address = (memory.size() + 1) << 32;
         memory[address].resize(bytes);
         return address;
@@ -44,8 +44,10 @@ class CopyDevice final : public Device {
     Status fill(Address, uint8_t, uint64_t, bool) override { return ok(); }
     Result<ModuleId> load(const Image&) override { return ModuleId{1}; }
     Status unload(ModuleId) override { return ok(); }
+    Result<std::vector<std::string>> kernels(ModuleId) override { return std::vector<std::string>{}; }
     Result<KernelId> kernel(ModuleId, const std::string&) override { return KernelId{1}; }
     Result<std::vector<Param>> params(KernelId) override { return std::vector<Param>(3); }
+    Status check(KernelId, const Launch&) override { return ok(); }
     Result<LaunchReport> launch(KernelId, const Launch& launch) override {
         Address from = 0, to = 0;
         std::memcpy(&from, launch.arguments[0].bytes.data(), 8);

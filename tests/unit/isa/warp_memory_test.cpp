@@ -11,7 +11,7 @@ namespace {
 
 struct GlobalBench : Bench {
     explicit GlobalBench(uint32_t threads = 32) : Bench(threads) {
-        base = *global().allocate(4096, "buffer", true);
+        base = *global().allocate(4096, {"buffer"}, true);
         region = global().find(base, 4096);
         address_register = reg(8);
         spread(0);

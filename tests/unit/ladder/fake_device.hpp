@@ -15,6 +15,8 @@ namespace ww::ladder {
 
 class FakeDevice : public device::Device {
   public:
+    static constexpr uint32_t kMaxSharedBytes = 1024;
+
     // What a kernel sees: its arguments, and memory that remembers the writer's thread.
     struct Context {
         FakeDevice& device;
@@ -48,7 +50,7 @@ class FakeDevice : public device::Device {
     device::Info info() const override {
         return {.kind = "fake", .name = "fake device", .sm = 90, .target = "sm_90a"};
     }
-    Result<device::Address> allocate(uint64_t bytes) override {
+    Result<device::Address> allocate(uint64_t bytes, MemoryLabel) override {
         const device::Address address = next_;
         next_ += (bytes + 1023) / 512 * 512;
         memory_[address] = std::vector<std::byte>(bytes);
@@ -75,6 +77,12 @@ class FakeDevice : public device::Device {
         return device::ModuleId{image.bytes.find("tapped") != std::string::npos};
     }
     Status unload(device::ModuleId) override { return ok(); }
+    Result<std::vector<std::string>> kernels(device::ModuleId module) override {
+        std::vector<std::string> names;
+        for (const auto& [name, kernel] : kernels_)
+            if (name.ends_with("+taps") == (module == 1)) names.push_back(name.substr(0, name.find('+')));
+        return names;
+    }
     Result<device::KernelId> kernel(device::ModuleId module, const std::string& name) override {
         const auto found = kernels_.find(module == 1 ? name + "+taps" : name);
         if (found == kernels_.end()) return fail("no kernel " + name);
@@ -83,9 +91,15 @@ class FakeDevice : public device::Device {
     Result<std::vector<device::Param>> params(device::KernelId id) override {
         return std::next(kernels_.begin(), id)->second.params;
     }
+    Status check(device::KernelId id, const device::Launch& launch) override {
+        const auto& [name, kernel] = *std::next(kernels_.begin(), id);
+        if (launch.dynamic_shared_bytes > kMaxSharedBytes)
+            return fail("launch of " + name + ": too much shared memory");
+        return device::check_arguments(name, kernel.params, launch.arguments);
+    }
     Result<device::LaunchReport> launch(device::KernelId id, const device::Launch& launch) override {
         const auto& [name, kernel] = *std::next(kernels_.begin(), id);
-        WW_TRY(checked, device::check_arguments(name, kernel.params, launch.arguments));
+        WW_TRY(checked, check(id, launch));
         (void)checked;
         writers_.clear();
         WW_TRY(done, kernel.body(Context{*this, launch}));

@@ -33,19 +33,37 @@ TEST(GlobalMemory, FindKeepsTheBounds) {
 
 TEST(GlobalMemory, DescribesTheNearestAllocation) {
     GlobalMemory memory;
-    const uint64_t a = *memory.allocate(100, "first"), b = *memory.allocate(100, "second");
+    const uint64_t a = *memory.allocate(100, {"first"}), b = *memory.allocate(100, {"second"});
     const auto has = [&](uint64_t address, const std::string& text) {
         const std::string said = memory.describe(address);
         EXPECT_NE(said.find(text), std::string::npos) << said;
     };
-    has(a + 7, "is byte 7 of first");
-    has(a - 1, "is 1 bytes before first");
-    has(a + 100, "is 0 bytes past the end of first");
-    has(b - 1, "is 1 bytes before second");
-    has(b + 103, "is 3 bytes past the end of second");
+    has(a + 7, "first, byte 7 of 100");
+    has(a - 1, "1 bytes before first of 100 bytes");
+    has(a + 100, "0 bytes past the end of first of 100 bytes");
+    has(b - 1, "1 bytes before second");
+    has(b + 103, "3 bytes past the end of second");
     has(0, "is in no allocation");
     ASSERT_TRUE(memory.release(b));
-    has(b + 3, "is byte 3 of the released second");
+    has(b + 3, "the released second, byte 3 of 100");
+}
+
+TEST(GlobalMemory, ALabelNamesThePartBetweenGuardZones) {
+    GlobalMemory memory;
+    const auto place = [](uint64_t byte) { return "element " + std::to_string(byte / 4); };
+    const uint64_t at = *memory.allocate(
+        300, {.name = "tensor 'o'", .offset = 100, .bytes = 100, .place = place});
+    EXPECT_EQ(memory.describe(at + 112), "tensor 'o', byte 12 of 100 (element 3)");
+    EXPECT_EQ(memory.describe(at + 99), "1 bytes before tensor 'o' of 100 bytes");
+    EXPECT_EQ(memory.describe(at), "100 bytes before tensor 'o' of 100 bytes");
+    EXPECT_EQ(memory.describe(at + 204), "4 bytes past the end of tensor 'o' of 100 bytes");
+    EXPECT_TRUE(memory.in_guard(at + 99));
+    EXPECT_FALSE(memory.in_guard(at + 100));
+    EXPECT_FALSE(memory.in_guard(at + 199));
+    EXPECT_TRUE(memory.in_guard(at + 299));
+    EXPECT_FALSE(memory.in_guard(at + 300));
+    ASSERT_TRUE(memory.release(at));
+    EXPECT_EQ(memory.describe(at + 112), "the released tensor 'o', byte 12 of 100 (element 3)");
 }
 
 TEST(GlobalMemory, RefusesWhatDoesNotFit) {
