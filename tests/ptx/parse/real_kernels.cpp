@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/files.hpp"
-#include "ptx/module.hpp"
+#include "round_trip.hpp"
 #include "toolchain/found.hpp"
 #include "toolchain/toolchain.hpp"
 
@@ -44,23 +44,9 @@ Status check(const std::string& source, const std::string& path, const Run& run)
     request.include_dirs = toolchain::cuda_include_dirs();
     if (run.info == Info::debug) request.options = {"--device-debug"};
     WW_TRY(compiled, toolchain::compile_ptx(request));
-    WW_TRY(module, ptx::parse(compiled.ptx, run.name));
-    const std::string printed = ptx::print(module);
-    WW_TRY(again, ptx::parse(printed, "printed.ptx"));
-    if (ptx::print(again) != printed) return fail("the printed text prints differently");
-    size_t unmatched = 0, instructions = 0;
-    for (const ptx::Function& function : module.functions)
-        for (const ptx::Instruction& instruction : function.instructions) {
-            ++instructions;
-            if (instruction.row) continue;
-            ++unmatched;
-            std::printf("%s:%d: %s: %s\n", run.name, instruction.place.line,
-                        ptx::print(instruction).c_str(), instruction.why.c_str());
-        }
-    std::printf("%s: %zu instructions, %zu without a row\n", run.name, instructions, unmatched);
-    if (unmatched != 0) return fail("instructions without a row");
-    if (instructions == 0) return fail("no instructions");
-    return assembles(compiled.ptx, printed, run);
+    WW_TRY(trip, ptx::round_trip(compiled.ptx, run.name));
+    std::printf("%s: %zu instructions, every one has a row\n", run.name, trip.instructions);
+    return assembles(compiled.ptx, trip.printed, run);
 }
 
 }  // namespace
