@@ -92,7 +92,9 @@ Result<device::Argument> Runner::argument(
         return device::Argument::of(address_of(tensor->tensor));
     if (const auto* scalar = std::get_if<port::ScalarArg>(&arg.value)) {
         WW_TRY(bytes, port::scalar_bytes(*scalar, scope));
-        return device::Argument{.bytes = std::move(bytes)};
+        // A scalar is aligned to its size.
+        const auto align = static_cast<uint32_t>(bytes.size());
+        return device::Argument{.bytes = std::move(bytes), .align = align};
     }
     const auto& map = std::get<port::TensorMapArg>(arg.value);
     const port::TensorSpec* spec = port_.tensor(map.tensor);
@@ -100,11 +102,12 @@ Result<device::Argument> Runner::argument(
     WW_TRY(layout, port::layout_of(*spec, scope));
     WW_TRY(description, tiled(map, layout, scope, address_of(map.tensor)));
     const auto encoded = device_.encode_tensor_map(description);
-    if (encoded) return device::Argument::of(encoded.value());
-    Diagnostics diagnostics = encoded.error();
-    for (Diagnostic& each : diagnostics)
-        if (each.file.empty()) each = arg.place.error(each.message);
-    return fail(std::move(diagnostics));
+    if (encoded) {
+        auto out = device::Argument::of(encoded.value());
+        out.align = 64;  // of CUtensorMap
+        return out;
+    }
+    return fail(port::placed(encoded.error(), arg.place));
 }
 
 }  // namespace ww::ladder

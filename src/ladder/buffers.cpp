@@ -19,7 +19,15 @@ Buffers::~Buffers() {
 Result<Buffers::Buffer*> Buffers::allocate(const std::string& name, const port::Layout& layout) {
     const auto bytes = static_cast<uint64_t>(layout.bytes);
     const uint64_t padded = (bytes + 511) / 512 * 512;  // the zone behind starts at the last byte
-    WW_TRY(base, device_.allocate(padded + 2 * kGuardBytes));
+    const auto place = [layout](uint64_t byte) {
+        const auto at = port::coordinates_at(layout, static_cast<int64_t>(byte));
+        return at ? "element " + port::coordinates_text(*at) : std::string("between its elements");
+    };
+    WW_TRY(base, device_.allocate(padded + 2 * kGuardBytes,
+                                  {.name = fmt::format("tensor '{}'", name),
+                                   .offset = kGuardBytes,
+                                   .bytes = bytes,
+                                   .place = place}));
     buffers_.push_back(Buffer{.name = name, .layout = layout, .base = base, .bytes = bytes});
     WW_TRY(filled, device_.fill(base, poison_, padded + 2 * kGuardBytes, false));
     (void)filled;

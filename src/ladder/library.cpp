@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 
 namespace ww::ladder {
@@ -12,17 +13,21 @@ namespace ww::ladder {
 Status LibraryCall::require(std::initializer_list<std::string_view> input_names,
                             std::initializer_list<std::string_view> integers,
                             std::initializer_list<std::string_view> numbers) const {
+    const auto refuse = [this](std::string message) {
+        fits = false;
+        return fail(std::move(message));
+    };
     for (const std::string_view name : input_names)
         if (!inputs.count(name))
-            return fail(fmt::format("the library function reads tensor '{}'; its stage in port.toml "
+            return refuse(fmt::format("the library function reads tensor '{}'; its stage in port.toml "
                                     "has no such input", name));
     for (const std::string_view name : integers)
         if (!scope->integers.count(name))
-            return fail(fmt::format("the library function reads '{}' as an integer; port.toml has no "
+            return refuse(fmt::format("the library function reads '{}' as an integer; port.toml has no "
                                     "such axis or integer scalar", name));
     for (const std::string_view name : numbers)
         if (!scope->reals.count(name) && !scope->integers.count(name))
-            return fail(fmt::format("the library function reads '{}'; port.toml has no such axis or "
+            return refuse(fmt::format("the library function reads '{}'; port.toml has no such axis or "
                                     "scalar", name));
     return ok();
 }
@@ -31,6 +36,7 @@ Status LibraryCall::require_elements(std::string_view name, int64_t elements) co
     const port::Tensor* found = output(name);
     if (!found) found = tap(name);
     if (!found || found->layout.elements == elements) return ok();
+    fits = false;
     return fail(fmt::format("the library function makes {} elements of '{}'; port.toml says {}", elements,
                             name, found->layout.text()));
 }
@@ -68,9 +74,14 @@ Result<LibraryFunction> from_shared_object(const std::string& symbol,
                                            const std::filesystem::path& path) {
     // Never closed: the function must stay valid as long as the program runs.
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) return fail("cannot load " + path.string() + ": " + dlerror());
+    if (!handle) {
+        std::string_view why = dlerror();
+        const std::string prefix = path.string() + ": ";  // the message names the file already
+        if (why.starts_with(prefix)) why.remove_prefix(prefix.size());
+        return fail(fmt::format("cannot load {}: {}", display_path(path), why));
+    }
     void* address = dlsym(handle, symbol.c_str());
-    if (!address) return fail(path.string() + " has no symbol " + symbol);
+    if (!address) return fail(fmt::format("{} has no symbol {}", display_path(path), symbol));
     return reinterpret_cast<LibraryFunction>(address);
 }
 

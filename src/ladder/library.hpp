@@ -25,6 +25,9 @@ struct LibraryCall {
     std::map<std::string, port::Tensor*, std::less<>> outputs;
     std::map<std::string, port::Tensor*, std::less<>> taps;
 
+    // False once one of the two below has failed: then port.toml is wrong, not the function.
+    mutable bool fits = true;
+
     // What the function is about to read. A port.toml that lacks one of them, or gives a real where
     // an integer is due, is told so; functions call this first.
     Status require(std::initializer_list<std::string_view> input_names,

@@ -87,12 +87,9 @@ std::optional<Failure> References::run_into(const port::Implementation& implemen
     request.taps = is_kernel ? runner_.has_taps(impl->second, stage) : !stage.taps.empty();
     request.in_double = in_double;
     request.poison = 0xA5;
-    RunResult result;
-    const bool is_library = std::holds_alternative<port::LibraryImpl>(impl->second.value);
-    if (is_library) result.failure = runner_.prepare(request);  // no such function: wrong input
-    const bool wrong_input = result.failure.has_value();
-    if (!wrong_input) result = runner_.run(request);
+    RunResult result = runner_.run(request);
     if (result.failure) {
+        const bool wrong_input = result.failure->kind == FailureKind::arguments;
         if (!wrong_input) result.failure->kind = FailureKind::reference;
         result.failure->case_id = data.c->id;
         result.failure->message = implementation.name + ": " + result.failure->message;

@@ -86,24 +86,29 @@ Result<TensorMap> Runner::make_results(const std::vector<std::string>& names,
 RunResult Runner::run_library(const RunRequest& request, const port::LibraryImpl& library) {
     RunResult result;
     const auto start = std::chrono::steady_clock::now();
+    LibraryCall call{.scope = request.scope, .device = &device_};
     const auto call_it = [&]() -> Status {
-        WW_TRY(function, find_library(libraries_, library.symbol, library.path));
+        const auto function = find_library(libraries_, library.symbol, library.path);
+        call.fits = function.has_value();
+        if (!function) return function.failure();
         WW_TRY(outputs, make_results(request.stage->outputs, request));
         result.outputs = std::move(outputs);
         if (request.taps) {
             WW_TRY(taps, make_results(request.stage->taps, request));
             result.taps = std::move(taps);
         }
-        LibraryCall call{.scope = request.scope, .device = &device_};
         for (const std::string& name : request.stage->inputs)
             call.inputs[name] = &request.inputs->at(name);
         for (auto& [name, tensor] : result.outputs) call.outputs[name] = &tensor;
         for (auto& [name, tensor] : result.taps) call.taps[name] = &tensor;
-        return function(call);
+        return (*function)(call);
     };
     const Status status = call_it();
-    if (!status)
+    if (!status && call.fits)
         result.failure = failure_of(FailureKind::stopped, request.stage->name, status.error());
+    else if (!status)
+        result.failure = failure_of(FailureKind::arguments, request.stage->name,
+                                    port::placed(status.error(), request.impl->place));
     result.seconds = seconds_since(start);
     return result;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "ladder/buffers.hpp"
 #include "ladder/runner.hpp"
 #include "toolchain/found.hpp"
@@ -65,13 +66,35 @@ std::vector<RunResult::Writer> other_writers(const device::Device& device, const
     return out;
 }
 
+// Where the port.toml asked for what the compiler refuses: the option that its message names.
+const port::Place& refused_place(const Diagnostics& refused, const KernelImpl& kernel,
+                                 const port::Place& implementation) {
+    for (const Diagnostic& each : refused) {
+        if (each.message.find("gpu-architecture") != std::string::npos &&
+            kernel.target_place.source)
+            return kernel.target_place;
+        for (size_t i = 0; i < kernel.options.size() && i < kernel.option_places.size(); ++i)
+            if (each.message.find(kernel.options[i]) != std::string::npos)
+                return kernel.option_places[i];
+    }
+    return kernel.target_place.source ? kernel.target_place : implementation;
+}
+
+std::vector<const port::Arg*> args_of(const RunRequest& request, const KernelImpl& kernel) {
+    std::vector<const port::Arg*> args;
+    for (const port::Arg& arg : kernel.args) args.push_back(&arg);
+    if (request.taps)
+        for (const port::Arg& arg : kernel.tap_args) args.push_back(&arg);
+    return args;
+}
+
 // Names for the tensors of a launch that is only checked, not run.
 device::Address no_address(const std::string&) { return 512; }
 
 }  // namespace
 
-Result<device::Image> Runner::image_of(const KernelImpl& kernel, const port::Scope& scope,
-                                       bool taps) const {
+Result<device::Image> Runner::image_of(const RunRequest& request, const KernelImpl& kernel) const {
+    const bool taps = request.taps;
     const auto& path = taps && !kernel.taps_source.empty() ? kernel.taps_source : kernel.source;
     if (kernel.kind == KernelImpl::Source::cubin)
         return image_from_file(path, device::Image::Kind::cubin);
@@ -82,36 +105,58 @@ Result<device::Image> Runner::image_of(const KernelImpl& kernel, const port::Sco
         WW_TRY(text, image_from_file(path, device::Image::Kind::ptx));
         image = std::move(text);
     } else {
-        toolchain::CompileRequest request;
+        toolchain::CompileRequest compile;
         WW_TRY(source, read_file(path));
-        request.source = std::move(source);
-        request.name = path.string();
-        request.target = target;
-        WW_TRY(defines, port::defines_of(kernel, scope));
-        request.defines = std::move(defines);
-        if (taps) request.defines.emplace_back(kernel.tap_define, "1");
-        request.include_dirs = kernel.include;
-        request.options = kernel.options;
-        WW_TRY(compiled, toolchain::compile_ptx(request));
+        compile.source = std::move(source);
+        compile.name = path.string();
+        compile.target = target;
+        WW_TRY(defines, port::defines_of(kernel, *request.scope));
+        compile.defines = std::move(defines);
+        if (taps) compile.defines.emplace_back(kernel.tap_define, "1");
+        compile.include_dirs = kernel.include;
+        compile.options = kernel.options;
+        auto compiled = toolchain::compile_ptx(compile);
+        if (!compiled)
+            return fail(port::placed(compiled.error(),
+                                     refused_place(compiled.error(), kernel, request.impl->place)));
         image = device::Image{.kind = device::Image::Kind::ptx,
                               .name = path.string() + " (PTX)",  // its lines are no source lines
-                              .bytes = std::move(compiled.ptx)};
+                              .bytes = std::move(compiled->ptx)};
     }
     return info.kind == "cuda" ? assembled(image, target, kernel.options) : image;
 }
 
-Result<device::KernelId> Runner::load(const KernelImpl& kernel, const port::Scope& scope,
-                                      bool taps) {
-    WW_TRY(defines, port::defines_of(kernel, scope));
+Status Runner::check_entry(const KernelImpl& kernel, device::ModuleId module,
+                           const std::string& image) const {
+    const auto known = device_.kernels(module);
+    if (!known) return ok();  // device_.kernel() will say what it can
+    const std::vector<std::string> names = nearest_first(kernel.entry, *known);
+    if (std::find(names.begin(), names.end(), kernel.entry) != names.end()) return ok();
+    std::string message = kernel.entry.empty()
+                              ? std::string("'entry' is empty")
+                              : fmt::format("there is no kernel '{}'", kernel.entry);
+    message += fmt::format("; {} has {}", display_path(image),
+                           names.empty() ? "no kernel at all" : join(names, ", "));
+    for (const std::string& name : names)
+        if (!kernel.entry.empty() && name.starts_with("_Z") &&
+            name.find(kernel.entry) != std::string::npos)
+            message += fmt::format(" ({} may be it: declare the kernel extern \"C\")", name);
+    return fail(kernel.entry_place.error(message));
+}
+
+Result<device::KernelId> Runner::load(const RunRequest& request, const KernelImpl& kernel) {
+    WW_TRY(defines, port::defines_of(kernel, *request.scope));
     std::string key = fmt::format("{}|{}|{}|{}", kernel.source.string(), kernel.entry,
-                                  kernel.target, taps);
+                                  kernel.target, request.taps);
     for (const auto& [name, value] : defines) key += fmt::format("|{}={}", name, value);
     for (const std::string& option : kernel.options) key += "|" + option;
     for (const auto& folder : kernel.include) key += "|-I" + folder.string();
-    if (taps) key += "|" + kernel.tap_define + "|" + kernel.taps_source.string();
+    if (request.taps) key += "|" + kernel.tap_define + "|" + kernel.taps_source.string();
     if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
-    WW_TRY(image, image_of(kernel, scope, taps));
+    WW_TRY(image, image_of(request, kernel));
     WW_TRY(module, device_.load(image));
+    WW_TRY(named, check_entry(kernel, module, image.name));
+    (void)named;
     WW_TRY(loaded, device_.kernel(module, kernel.entry));
     kernels_.emplace(std::move(key), loaded);
     return loaded;
@@ -128,15 +173,20 @@ Result<device::Launch> Runner::launch_of(
     launch.cluster = dim(size.cluster);
     launch.dynamic_shared_bytes = size.shared_bytes;
     launch.cooperative = kernel.cooperative;
-    std::vector<const port::Arg*> args;
-    for (const port::Arg& arg : kernel.args) args.push_back(&arg);
-    if (request.taps)
-        for (const port::Arg& arg : kernel.tap_args) args.push_back(&arg);
-    for (const port::Arg* arg : args) {
+    for (const port::Arg* arg : args_of(request, kernel)) {
         WW_TRY(value, argument(*arg, *request.scope, address_of));
         launch.arguments.push_back(std::move(value));
     }
     return launch;
+}
+
+Failure Runner::failure_at(FailureKind otherwise, const std::string& stage,
+                           const Diagnostics& diagnostics) const {
+    const bool wrong_input =
+        std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic& each) {
+            return each.severity == Severity::error && each.file == port_.file.string();
+        });
+    return failure_of(wrong_input ? FailureKind::arguments : otherwise, stage, diagnostics);
 }
 
 std::optional<Failure> Runner::prepare(const RunRequest& request) {
@@ -145,13 +195,31 @@ std::optional<Failure> Runner::prepare(const RunRequest& request) {
         const auto found = find_library(libraries_, library->symbol, library->path);
         if (!found)
             return failure_of(FailureKind::arguments, stage,
-                              {request.impl->place.error(found.error().front().message)});
+                              port::placed(found.error(), request.impl->place));
     }
     if (const auto* kernel = std::get_if<KernelImpl>(&request.impl->value)) {
-        const auto loaded = load(*kernel, *request.scope, request.taps);
-        if (!loaded) return failure_of(FailureKind::compile, stage, loaded.error());
+        const auto loaded = load(request, *kernel);
+        if (!loaded) return failure_at(FailureKind::compile, stage, loaded.error());
     }
     return std::nullopt;
+}
+
+Status Runner::check_fit(const RunRequest& request, const KernelImpl& kernel,
+                         device::KernelId loaded, const device::Launch& launch) const {
+    WW_TRY(params, device_.params(loaded));
+    const std::vector<const port::Arg*> args = args_of(request, kernel);
+    for (size_t i = 0; i < std::min(params.size(), args.size()); ++i) {
+        const Status fits = device::check_argument(kernel.entry, params[i], i, launch.arguments[i]);
+        if (!fits) return fail(port::placed(fits.error(), args[i]->place));
+    }
+    const Status fits = device_.check(loaded, launch);
+    if (fits) return ok();
+    // Is it the dynamic shared memory? Its size has a place of its own.
+    device::Launch without = launch;
+    without.dynamic_shared_bytes = 0;
+    const port::Place& shared = kernel.shared_bytes.place();
+    const bool blame_shared = shared.source && device_.check(loaded, without);
+    return fail(port::placed(fits.error(), blame_shared ? shared : request.impl->place));
 }
 
 std::optional<Failure> Runner::check_launch(const RunRequest& request) {
@@ -159,18 +227,14 @@ std::optional<Failure> Runner::check_launch(const RunRequest& request) {
     const auto* kernel = std::get_if<KernelImpl>(&request.impl->value);
     if (!kernel) return std::nullopt;
     const auto check = [&]() -> Status {
-        WW_TRY(loaded, load(*kernel, *request.scope, request.taps));
-        WW_TRY(params, device_.params(loaded));
+        WW_TRY(loaded, load(request, *kernel));
         WW_TRY(launch, launch_of(request, *kernel, no_address));
-        return device::check_arguments(kernel->entry, params, launch.arguments);
+        return check_fit(request, *kernel, loaded, launch);
     };
-    Status status = check();
-    if (status) return std::nullopt;
-    // The kernel's parameters have no place in port.toml; its implementation has.
-    Diagnostics diagnostics = status.error();
-    for (Diagnostic& each : diagnostics)
-        if (each.file.empty()) each = request.impl->place.error(each.message);
-    return failure_of(FailureKind::arguments, request.stage->name, diagnostics);
+    if (const Status status = check(); !status)
+        return failure_of(FailureKind::arguments, request.stage->name,
+                          port::placed(status.error(), request.impl->place));
+    return std::nullopt;
 }
 
 RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& kernel) {
@@ -178,7 +242,7 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& kernel
     Buffers buffers(device_, request.poison);
     std::optional<Intrusion> intrusion;
     const auto launch = [&]() -> Status {
-        WW_TRY(loaded, load(kernel, *request.scope, request.taps));
+        WW_TRY(loaded, load(request, kernel));
         const port::Stage& stage = *request.stage;
         for (const std::string& name : stage.inputs) {
             WW_TRY(added, buffers.add_input(request.inputs->at(name)));
@@ -194,6 +258,8 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& kernel
         }
         WW_TRY(what, launch_of(request, kernel,
                                [&](const std::string& name) { return buffers.address(name); }));
+        WW_TRY(fits, check_fit(request, kernel, loaded, what));
+        (void)fits;
         WW_TRY(report, device_.launch(loaded, what));
         result.seconds = report.seconds;
         if (on_printf_ && !report.printf_output.empty()) on_printf_(report.printf_output);
@@ -213,7 +279,7 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& kernel
     device_.trace_writes(request.trace.has_value());
     const Status status = launch();
     if (!status) {
-        result.failure = failure_of(FailureKind::stopped, request.stage->name, status.error());
+        result.failure = failure_at(FailureKind::stopped, request.stage->name, status.error());
     } else if (intrusion) {
         result.failure = failure_of(
             intrusion->is_input ? FailureKind::input_modified : FailureKind::out_of_bounds,

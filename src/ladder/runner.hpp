@@ -69,10 +69,17 @@ class Runner {
     RunResult run_kernel(const RunRequest& request, const port::KernelImpl& kernel);
     RunResult run_library(const RunRequest& request, const port::LibraryImpl& library);
     RunResult run_process(const RunRequest& request, const port::ProcessImpl& process);
-    Result<device::KernelId> load(const port::KernelImpl& kernel, const port::Scope& scope,
-                                  bool taps);
-    Result<device::Image> image_of(const port::KernelImpl& kernel, const port::Scope& scope,
-                                   bool taps) const;
+    Result<device::KernelId> load(const RunRequest& request, const port::KernelImpl& kernel);
+    Result<device::Image> image_of(const RunRequest& request,
+                                   const port::KernelImpl& kernel) const;
+    Status check_entry(const port::KernelImpl& kernel, device::ModuleId module,
+                       const std::string& image) const;
+    // Whether the device will take the launch; a failure has its place in the port.toml.
+    Status check_fit(const RunRequest& request, const port::KernelImpl& kernel,
+                     device::KernelId loaded, const device::Launch& launch) const;
+    // Diagnostics that point into the port.toml are wrong input.
+    Failure failure_at(FailureKind otherwise, const std::string& stage,
+                       const Diagnostics& diagnostics) const;
     Result<device::Argument> argument(const port::Arg& arg, const port::Scope& scope,
                                       const std::function<device::Address(const std::string&)>&
                                           address_of) const;

@@ -25,6 +25,16 @@ Diagnostic Place::error(std::string message) const {
     return diagnostic;
 }
 
+Diagnostics placed(Diagnostics diagnostics, const Place& place) {
+    for (Diagnostic& each : diagnostics) {
+        if (!each.file.empty()) continue;
+        const Severity severity = each.severity;
+        each = place.error(std::move(each.message));
+        each.severity = severity;
+    }
+    return diagnostics;
+}
+
 Place Place::right(size_t bytes) const {
     Place moved = *this;
     if (moved.col > 0) moved.col += static_cast<int>(bytes);

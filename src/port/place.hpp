@@ -25,4 +25,7 @@ struct Place {
     Place right(size_t bytes) const;  // so many bytes further on the same line
 };
 
+// The same diagnostics; those that name no file are about what stands at this place.
+Diagnostics placed(Diagnostics diagnostics, const Place& place);
+
 }  // namespace ww::port

@@ -94,10 +94,13 @@ struct KernelImpl {
     Source kind = Source::cuda;
     std::filesystem::path source;  // absolute when the port came from a file
     std::string entry;
+    Place entry_place;
     std::string target;  // "" = the device's
+    Place target_place;
     std::vector<Define> defines;
     std::vector<std::filesystem::path> include;  // folders
     std::vector<std::string> options;            // further compiler options
+    std::vector<Place> option_places;            // of each of them
     std::array<Expr, 3> grid, block, cluster;
     Expr shared_bytes;  // dynamic shared memory
     bool cooperative = false;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "port/read.hpp"
+#include "port/suggest.hpp"
 
 namespace ww::port {
 namespace {
@@ -93,8 +94,18 @@ void read_case(const Node& table, std::set<std::string>& ids, Reading& reading) 
     Fields fields(table, "a case", reading.out);
     out.id = fields.need_string("id").value_or("");
     const std::string what = fmt::format("case '{}'", out.id);
-    if (!out.id.empty() && !ids.insert(out.id).second)
-        fields.error(fields.get("id")->place, fmt::format("two cases have the id '{}'", out.id));
+    if (const Node* id = fields.get("id"); id && id->kind == Node::Kind::string) {
+        // Rungs are named by it: "stage/<implementation>/<stage>/<case>".
+        if (out.id.empty())
+            fields.error(id->place, "the id of a case is empty: give it a name, such as \"small\"");
+        else if (out.id.find('/') != std::string::npos)
+            fields.error(id->place,
+                         fmt::format("the id '{}' has a '/', which separates the parts of "
+                                     "a rung's name: write '_' or '-'",
+                                     shown(out.id)));
+        else if (!ids.insert(out.id).second)
+            fields.error(id->place, fmt::format("two cases have the id '{}'", out.id));
+    }
     if (const Node* axes = fields.get("axes")) read_case_axes(*axes, what, out, reading);
     if (const Node* scalars = fields.get("scalars"))
         read_case_scalars(*scalars, what, out, reading);

@@ -166,7 +166,9 @@ KernelImpl read_kernel(Fields& fields, Reading& reading) {
     KernelImpl out;
     read_source(fields, out, reading);
     out.entry = fields.need_string("entry").value_or("");
+    if (const Node* entry = fields.get("entry")) out.entry_place = entry->place;
     out.target = fields.string("target").value_or("");
+    if (const Node* target = fields.get("target")) out.target_place = target->place;
     if (const Node* defines = fields.get("defines"))
         read_defines(*defines, fields.what(), out, reading);
     if (const Node* include = fields.get("include", Node::Kind::array))
@@ -177,6 +179,8 @@ KernelImpl read_kernel(Fields& fields, Reading& reading) {
                 fields.error(folder.place, "an include folder must be a string");
         }
     out.options = fields.strings("options").value_or(std::vector<std::string>{});
+    if (const Node* options = fields.get("options"))
+        for (const Node& option : options->items) out.option_places.push_back(option.place);
     if (out.kind != KernelImpl::Source::cuda)
         for (const char* key : {"defines", "include", "options", "target"})
             if (const Node* node = fields.get(key))

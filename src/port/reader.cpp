@@ -99,6 +99,7 @@ Result<Port> read(std::string_view text, const std::filesystem::path& path, bool
 }  // namespace
 
 Result<Port> load_port(const std::filesystem::path& path) {
+    if (path.empty()) return fail("no port is named: give the folder of a port, or its port.toml");
     std::error_code code;
     std::filesystem::path file = path;
     if (std::filesystem::is_directory(file, code)) file /= "port.toml";

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <numeric>
 #include <utility>
 
 namespace ww::port {
@@ -166,6 +167,22 @@ ByteRange byte_range(const Layout& layout, int64_t linear) {
     const int64_t bits = info(layout.dtype).bits;
     const int64_t offset = layout.offset_of(linear);
     return ByteRange{.first = offset * bits / 8, .count = std::max<int64_t>(bits / 8, 1)};
+}
+
+std::optional<std::vector<int64_t>> coordinates_at(const Layout& layout, int64_t byte) {
+    std::vector<size_t> dimensions(layout.rank());
+    std::iota(dimensions.begin(), dimensions.end(), size_t{0});
+    std::stable_sort(dimensions.begin(), dimensions.end(),
+                     [&](size_t a, size_t b) { return layout.strides[a] > layout.strides[b]; });
+    int64_t left = byte * 8 / info(layout.dtype).bits;
+    std::vector<int64_t> out(layout.rank());
+    for (const size_t i : dimensions) {
+        if (layout.strides[i] == 0) continue;  // all its elements lie in one place
+        out[i] = std::min(left / layout.strides[i], layout.shape[i] - 1);
+        left -= out[i] * layout.strides[i];
+    }
+    if (byte < 0 || left != 0) return std::nullopt;
+    return out;
 }
 
 std::string code_text(Dtype dtype, uint64_t code) {

@@ -61,6 +61,9 @@ struct ByteRange {
 };
 ByteRange byte_range(const Layout& layout, int64_t linear);
 
+// The element that a byte lies in (the first of two 4-bit ones), or nothing: a gap between strides.
+std::optional<std::vector<int64_t>> coordinates_at(const Layout& layout, int64_t byte);
+
 // The bits of an element as "0x3f80"; coordinates as "[0, 3, 17]".
 std::string code_text(Dtype dtype, uint64_t code);
 std::string coordinates_text(std::span<const int64_t> coordinates);

@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "fake_device.hpp"
+#include "toolchain/found.hpp"
 #include "toolchain/process.hpp"
 
 namespace ww::ladder {
@@ -100,21 +101,22 @@ class Check : public ::testing::Test {
         kernel.params.push_back({"z", 24, 8, 8});
         kernels["double+taps"] = kernel;
         options.port = folder_.path();
-        options.libraries = {{"double_reference", double_reference}};
+        if (options.libraries.empty())
+            options.libraries = {{"double_reference", double_reference}};
         options.open_device = [kernels](uint32_t) -> Result<std::unique_ptr<device::Device>> {
             return std::unique_ptr<device::Device>(new FakeDevice(kernels));
         };
         return check(options);
     }
     // The port without taps, for tests that are about something else.
-    void without_taps() {
-        std::string text = kPort;
+    void without_taps() { write("port.toml", without_taps(kPort)); }
+    std::string without_taps(std::string text) {
         for (const std::string line : {"taps = [\"z\"]\n",
                                        "taps = { source = \"tapped.ptx\", args = [\"z\"] }\n"})
             text.erase(text.find(line), line.size());
         const size_t tensor = text.find("[tensors.z]");
         text.erase(tensor, text.find("[[stage]]") - tensor);
-        write("port.toml", text);
+        return text;
     }
     Rung failed(const Result<CheckReport>& report) {
         EXPECT_TRUE(report) << format(report.error());
@@ -251,6 +253,71 @@ TEST_F(Check, AFunctionThatIsNotThereIsWrongInput) {
     EXPECT_EQ(report->exit_code(), 2);
     EXPECT_GT(rung.failure->diagnostics.at(0).line, 0);
     EXPECT_NE(rung.failure->message.find("did you mean double_reference?"), std::string::npos);
+}
+
+// port.toml with one line of the kernel's implementation replaced.
+std::string changed(const std::string& from, const std::string& to) {
+    std::string text = kPort;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+}
+
+TEST_F(Check, AnEntryThatIsNotThereIsWrongInput) {
+    write("port.toml", changed("entry = \"double\"", "entry = \"duoble\""));
+    const auto report = run(doubling([](const Context&) {}));
+    const Rung rung = failed(report);
+    EXPECT_EQ(rung.name, "compile/mine/scale");
+    EXPECT_EQ(report->exit_code(), 2);
+    const Diagnostic& said = rung.failure->diagnostics.at(0);
+    EXPECT_EQ(said.source_line, "entry = \"duoble\"");
+    EXPECT_NE(said.message.find("there is no kernel 'duoble'; "), std::string::npos) << said.message;
+    EXPECT_NE(said.message.find(" has double"), std::string::npos) << said.message;
+}
+
+TEST_F(Check, TooMuchSharedMemoryIsWrongInput) {
+    write("port.toml", changed("grid = [1]", "shared = \"300 * N\"\ngrid = [1]"));
+    const auto report = run(doubling([](const Context&) {}));
+    const Rung rung = failed(report);
+    EXPECT_EQ(rung.name, "arguments/mine/scale");
+    EXPECT_EQ(report->exit_code(), 2);
+    EXPECT_EQ(rung.failure->diagnostics.at(0).source_line, "shared = \"300 * N\"");
+    CheckOptions options;
+    options.rung_glob = "stage/*";  // nothing checked it before
+    EXPECT_EQ(run(doubling([](const Context&) {}), options)->exit_code(), 2);
+}
+
+TEST_F(Check, AnOptionThatTheCompilerRefusesIsWrongInput) {
+    for (const char* part : {"nvrtc", "headers"})
+        if (toolchain::find_part(part).origin == toolchain::Origin::missing)
+            GTEST_SKIP() << part << " is not on this machine";
+    write("fake.cu", "extern \"C\" __global__ void f() {}");
+    write("port.toml", without_taps(changed(
+                           "source = \"fake.ptx\"",
+                           "options = [\"--fmad=false\", \"--no-such-thing\"]\nsource = \"fake.cu\"")));
+    const auto report = run(doubling([](const Context&) {}));
+    const Rung rung = failed(report);
+    EXPECT_EQ(rung.name, "compile/mine/scale");
+    EXPECT_EQ(report->exit_code(), 2);
+    const Diagnostic& said = rung.failure->diagnostics.at(0);
+    EXPECT_NE(said.message.find("unrecognized option --no-such-thing"), std::string::npos);
+    EXPECT_EQ(said.col, 28);
+}
+
+TEST_F(Check, WhatALibraryFunctionRequiresIsWrongInput) {
+    CheckOptions options;
+    options.libraries = {{"double_reference", [](const LibraryCall& call) -> Status {
+                              return call.require({"weights"}, {});
+                          }}};
+    const auto report = run(doubling([](const Context&) {}), options);
+    const Rung rung = failed(report);
+    EXPECT_EQ(rung.name, "reference/small");
+    EXPECT_EQ(report->exit_code(), 2);
+    EXPECT_EQ(rung.failure->diagnostics.at(0).source_line, "[implementations.reference.scale]");
+    // A function that fails by itself is no wrong input.
+    options.libraries = {{"double_reference", [](const LibraryCall&) -> Status {
+                              return fail("out of ideas");
+                          }}};
+    EXPECT_EQ(run(doubling([](const Context&) {}), options)->exit_code(), 1);
 }
 
 TEST(LibraryCall, SaysWhatThePortLacks) {

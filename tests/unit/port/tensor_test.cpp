@@ -61,6 +61,22 @@ TEST(tensor, strides_and_coordinates) {
     EXPECT_TRUE(must(make_layout(Dtype::f32, {2, 3}, std::vector<int64_t>{2, 1})).may_overlap());
 }
 
+TEST(tensor, the_element_of_a_byte) {
+    using Coordinates = std::vector<int64_t>;
+    const Layout dense = must(make_layout(Dtype::f32, {2, 3}));
+    EXPECT_EQ(coordinates_at(dense, 0), (Coordinates{0, 0}));
+    EXPECT_EQ(coordinates_at(dense, 15), (Coordinates{1, 0}));
+    EXPECT_EQ(coordinates_at(dense, 23), (Coordinates{1, 2}));
+    EXPECT_EQ(coordinates_at(dense, 24), std::nullopt);
+    // Columns lie together and have room behind them: three elements in four places.
+    const Layout strided = must(make_layout(Dtype::f16, {3, 2}, {{1, 4}}));
+    EXPECT_EQ(coordinates_at(strided, 5), (Coordinates{2, 0}));
+    EXPECT_EQ(coordinates_at(strided, 6), std::nullopt);
+    EXPECT_EQ(coordinates_at(strided, 8), (Coordinates{0, 1}));
+    EXPECT_EQ(coordinates_at(must(make_layout(Dtype::e2m1, {5})), 1), (Coordinates{2}));
+    EXPECT_EQ(coordinates_at(must(make_layout(Dtype::f32, {4, 2}, {{0, 1}})), 4), (Coordinates{0, 1}));
+}
+
 TEST(tensor, two_codes_a_byte) {
     Tensor t = must(Tensor::zeros("t", must(make_layout(Dtype::e2m1, {3, 5}))));
     EXPECT_EQ(t.bytes.size(), 8u);
