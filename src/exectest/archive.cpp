@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// File format: "WWRECORD", length of the header (u32, little endian), JSON header, output bytes.
+// File format: "WWRECORD", length of the header (u32, little endian), JSON header, output bytes,
+// XXH64 of all that (u64, little endian).
 #include "exectest/archive.hpp"
 
+#define XXH_INLINE_ALL
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -17,6 +20,7 @@ using nlohmann::json;
 
 constexpr std::string_view kMagic = "WWRECORD";
 constexpr size_t kHeaderAt = 12;
+constexpr size_t kHashBytes = sizeof(uint64_t);
 
 Failure damaged(const fs::path& path, const std::string& what) {
     Diagnostic diagnostic;
@@ -67,8 +71,13 @@ Result<Archive> load_archive(const fs::path& path) {
         return damaged(path, "it does not start as one");
     uint32_t length = 0;
     std::memcpy(&length, bytes.data() + kMagic.size(), sizeof length);
-    if (length > bytes.size() - kHeaderAt) return damaged(path, "the header is cut off");
-    std::string_view view = bytes;
+    if (bytes.size() - kHeaderAt < kHashBytes) return damaged(path, "the checksum is cut off");
+    const std::string_view view = std::string_view(bytes).substr(0, bytes.size() - kHashBytes);
+    uint64_t hash = 0;
+    std::memcpy(&hash, bytes.data() + view.size(), sizeof hash);
+    if (hash != XXH64(view.data(), view.size(), 0))
+        return damaged(path, "its bytes do not have the checksum at its end");
+    if (length > view.size() - kHeaderAt) return damaged(path, "the header is cut off");
     try {
         json header = json::parse(view.substr(kHeaderAt, length));
         Archive archive;
@@ -109,7 +118,10 @@ Status save_archive(const fs::path& path, const Archive& archive) {
     auto length = static_cast<uint32_t>(header.size());
     std::string bytes(kMagic);
     bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
-    return write_file(path, bytes + header + data);
+    bytes += header + data;
+    const uint64_t hash = XXH64(bytes.data(), bytes.size(), 0);
+    bytes.append(reinterpret_cast<const char*>(&hash), sizeof hash);
+    return write_file(path, bytes);
 }
 
 }  // namespace ww::exectest
