@@ -62,9 +62,10 @@ template <class Word>
 void scatter_pairs(Warp& w, const Arg& arg, int registers, const Word* matrix) {
     alignas(64) Word value[2][kLanes];
     for (int r = 0; r < registers; r += 2) {
-        separate<Word>(matrix + kLanes * r, value[0], value[1]);
-        w.commit<Word>(arg[r], value[0], value[0]);
-        w.commit<Word>(arg[r + 1], value[1], value[1]);
+        Word *even = w.out<Word>(arg[r], value[0]), *odd = w.out<Word>(arg[r + 1], value[1]);
+        separate<Word>(matrix + kLanes * r, even, odd);
+        w.commit<Word>(arg[r], even, value[0]);
+        w.commit<Word>(arg[r + 1], odd, value[1]);
     }
 }
 

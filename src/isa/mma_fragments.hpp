@@ -42,6 +42,12 @@ void separate(const Word* matrix, Word* even, Word* odd) {
 // byte. A: two lanes of the quad, rows g and g + 8. B: one lane, column g.
 inline void place_scales_a(const uint32_t* lanes, uint32_t byte, uint32_t thread, int per_row,
                            uint8_t* scales) {
+    if (per_row == 4) {  // then byte is 0
+        for (int row = 0; row < 16; ++row)
+            std::memcpy(scales + 4 * row,
+                        lanes + 4 * (row % 8) + 2 * static_cast<int>(thread) + row / 8, 4);
+        return;
+    }
     for (int row = 0; row < 16; ++row) {
         const uint32_t word = lanes[4 * (row % 8) + 2 * static_cast<int>(thread) + row / 8];
         for (int i = 0; i < per_row; ++i)
@@ -51,6 +57,11 @@ inline void place_scales_a(const uint32_t* lanes, uint32_t byte, uint32_t thread
 }
 inline void place_scales_b(const uint32_t* lanes, uint32_t byte, uint32_t thread, int per_row,
                            uint8_t* scales) {
+    if (per_row == 4) {
+        for (int col = 0; col < 8; ++col)
+            std::memcpy(scales + 4 * col, lanes + 4 * col + static_cast<int>(thread), 4);
+        return;
+    }
     for (int col = 0; col < 8; ++col) {
         const uint32_t word = lanes[4 * col + static_cast<int>(thread)];
         for (int i = 0; i < per_row; ++i)

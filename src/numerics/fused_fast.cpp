@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fused sums eight outputs at a time. Products are exact in f32, so a term is
-// trunc(a * b * 2^(F - largest)) = cvttps(mul(mul(a, b), scale)); exponents run beside them as
-// 16-bit integers, two rows a register. Outputs with NaN, infinity or a tiny or huge sum go to the
-// scalar rule.
+// Fused sums eight outputs at a time, whatever the operands are. Products are exact in f32, so a
+// term is trunc(a * b * 2^(F - largest)) = cvttps(mul(mul(a, b), scale)); exponents run beside them
+// as 16-bit integers, two rows a register. Outputs with NaN, infinity or a tiny or huge sum go to
+// the scalar rule.
 #include <algorithm>
 
 #include "numerics/fused.hpp"
-#include "numerics/planes.hpp"
+#include "numerics/fused_tiles.hpp"
 
 namespace ww::numerics::detail {
 namespace {
-
-// Below kLeast a product may have lost bits to f32's underflow, above kMost it may overflow.
-constexpr int kLeast = -100, kMost = 125;
-constexpr int kSegment = 16;  // terms whose sum fits 32 bits: less than 16 * 4 * 2^25
 
 // One pass over k0 <= k < k0 + count for kRows rows and eight columns.
 struct Tile {
@@ -161,15 +157,6 @@ void run_tile(Tile& t) {
 // The exponent of a ue8m0 scale; a NaN is dealt with by the caller.
 int scale_exponent(std::uint8_t code) { return code == 0xff ? 0 : code - 127; }
 
-struct Job {
-    const Model& model;
-    Shape shape;
-    MmaOperands operands;
-    const Planes& planes;
-    int k0;
-    int count;
-};
-
 std::uint32_t redo_one(const Job& job, int row, int column, std::uint32_t c) {
     const auto* a = static_cast<const std::uint8_t*>(job.operands.a) +
                     static_cast<std::size_t>(row) * row_bytes(job.model, job.model.a, job.shape.k);
@@ -214,8 +201,9 @@ void redo_lanes(const Job& job, int row, int block, int redo, int columns, __m25
     }
 }
 
-// Rows row .. row + kRows - 1 and the columns of one block.
-void run_block(const Job& job, int row, int block) {
+}  // namespace
+
+void careful_tile(const Job& job, int row, int block) {
     const Model& model = job.model;
     const Planes& planes = job.planes;
     const std::size_t plane = static_cast<std::size_t>(job.shape.k) * kLanes;
@@ -268,8 +256,6 @@ void run_block(const Job& job, int row, int block) {
     }
 }
 
-}  // namespace
-
 void fused_fast(const Model& model, Shape shape, const MmaOperands& operands) {
     // The margins of kLeast, kMost and kSegment hold up to F = 25; one scale serves a whole sum.
     const bool one_scale = model.scheme == Scheme::fused || model.chunk <= model.scale_block;
@@ -279,8 +265,10 @@ void fused_fast(const Model& model, Shape shape, const MmaOperands& operands) {
     MmaOperands step = operands;
     for (int k0 = 0; k0 < shape.k; k0 += model.chunk) {
         const Job job{model, shape, step, planes, k0, std::min(model.chunk, shape.k - k0)};
-        for (int block = 0; block * kLanes < shape.n; ++block) {
-            for (int row = 0; row < shape.m; row += kRows) run_block(job, row, block);
+        if (!quick_tiles(job)) {
+            for (int block = 0; block * kLanes < shape.n; ++block) {
+                for (int row = 0; row < shape.m; row += kRows) careful_tile(job, row, block);
+            }
         }
         step.c = step.d;
     }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // .approx functions: the range handling around the chip's function unit (MUFU), and in place of the
-// unit the correctly rounded result. NOT yet the chip's bits; replace the unit_* bodies only.
+// unit the correctly rounded result. NOT yet the chip's bits; replace the unit_* bodies only (some
+// are in the header).
 #include "numerics/math.hpp"
-
-#include <cmath>
-
-#include "numerics/arith.hpp"
 
 namespace ww::numerics {
 namespace {
@@ -15,11 +12,7 @@ constexpr float kLeastNormal = 0x1p-126f;
 float rounded(double x) { return round_to_f32<Rounding::rn>(x); }
 
 // The function unit: flushes subnormal inputs and results.
-float unit_ex2(float x) { return flush(rounded(std::exp2(static_cast<double>(flush(x))))); }
 float unit_lg2(float x) { return flush(rounded(std::log2(static_cast<double>(flush(x))))); }
-float unit_rcp(float x) { return flush(rounded(1.0 / static_cast<double>(flush(x)))); }
-float unit_sqrt(float x) { return flush(rounded(std::sqrt(static_cast<double>(flush(x))))); }
-float unit_rsqrt(float x) { return flush(rounded(1.0 / std::sqrt(static_cast<double>(flush(x))))); }
 float unit_tanh(float x) { return rounded(std::tanh(static_cast<double>(x))); }
 
 constexpr double kTurn = 6.283185307179586476925286766559;
@@ -40,34 +33,20 @@ bool is_subnormal_or_zero(float x) { return std::fabs(x) < kLeastNormal; }
 
 }  // namespace
 
-float ex2_approx(float x) {
-    if (x >= -126.0f || x != x) return unit_ex2(x);
-    const float root = unit_ex2(x * 0.5f);
-    return canonical(root * root);
-}
-float ex2_approx_ftz(float x) { return unit_ex2(x); }
-
 float lg2_approx(float x) {
     return is_subnormal_or_zero(x) ? add(unit_lg2(x * 0x1p24f), -24.0f) : unit_lg2(x);
 }
 float lg2_approx_ftz(float x) { return unit_lg2(x); }
 
-float rcp_approx(float x) {
-    const float size = std::fabs(x);
-    const float scale = size < kLeastNormal ? 0x1p24f : size > 0x1p126f ? 0.25f : 1.0f;
-    return canonical(unit_rcp(x * scale) * scale);
-}
-float rcp_approx_ftz(float x) { return unit_rcp(x); }
-
 float rsqrt_approx(float x) {
-    return is_subnormal_or_zero(x) ? mul(unit_rsqrt(x * 0x1p24f), 0x1p12f) : unit_rsqrt(x);
+    return is_subnormal_or_zero(x) ? mul(detail::unit_rsqrt(x * 0x1p24f), 0x1p12f)
+                                   : detail::unit_rsqrt(x);
 }
-float rsqrt_approx_ftz(float x) { return unit_rsqrt(x); }
 
 float sqrt_approx(float x) {
-    return is_subnormal_or_zero(x) ? mul(unit_sqrt(x * 0x1p24f), 0x1p-12f) : unit_sqrt(x);
+    return is_subnormal_or_zero(x) ? mul(detail::unit_sqrt(x * 0x1p24f), 0x1p-12f)
+                                   : detail::unit_sqrt(x);
 }
-float sqrt_approx_ftz(float x) { return unit_sqrt(x); }
 
 float sin_approx(float x) { return unit_sin(turns_of(x)); }
 float sin_approx_ftz(float x) { return unit_sin(flush(turns_of(flush(x)))); }
@@ -80,7 +59,7 @@ float div_approx(float x, float y) {
     const bool huge = std::fabs(y) > 0x1p126f;
     return mul(x, huge ? std::copysign(0.0f, y) : rcp_approx(y));
 }
-float div_approx_ftz(float x, float y) { return flush(mul(flush(x), unit_rcp(y))); }
+float div_approx_ftz(float x, float y) { return flush(mul(flush(x), detail::unit_rcp(y))); }
 
 namespace {
 

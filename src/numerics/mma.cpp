@@ -2,12 +2,12 @@
 // mma(): sends each scheme to its kernel; the integer kinds, the fp8-by-f16 kind and the chains are
 // here.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "numerics/arith.hpp"
 #include "numerics/fused.hpp"
 #include "numerics/simd.hpp"
 
@@ -65,51 +65,86 @@ void binary_fast(const Model& model, Shape shape, const MmaOperands& operands) {
     }
 }
 
-using F16Table = std::array<std::uint16_t, 256>;
-F16Table make_f16_table(Format format) {
-    F16Table table;
-    for (unsigned code = 0; code < table.size(); ++code) {
-        table[code] = static_cast<std::uint16_t>(encode(Format::f16, decode(format, code)));
-    }
-    return table;
-}
-const F16Table& f16_table(Format format) {
-    static const F16Table e4m3 = make_f16_table(Format::e4m3), e5m2 = make_f16_table(Format::e5m2);
-    return format == Format::e4m3 ? e4m3 : e5m2;
+// Sixteen fp8 codes as f16, exactly; a NaN as some NaN.
+template <Format F>
+inline __m256i f16_of(__m128i codes) {
+    const __m256i words = _mm256_slli_epi16(_mm256_cvtepu8_epi16(codes), 8);
+    if constexpr (F == Format::e5m2) return words;
+    // The fields of e4m3 in those of f16, times 2^8; its one NaN is the largest code.
+    const __m256i sign = _mm256_and_si256(words, _mm256_set1_epi16(static_cast<short>(0x8000)));
+    const __m256i size = _mm256_and_si256(_mm256_srli_epi16(words, 1), _mm256_set1_epi16(0x3f80));
+    const auto times = [](__m128i half) {
+        return _mm256_cvtps_ph(_mm256_mul_ps(_mm256_cvtph_ps(half), _mm256_set1_ps(256.0f)),
+                               _MM_FROUND_TO_NEAREST_INT);
+    };
+    const __m256i values = _mm256_set_m128i(times(high_half(size)), times(low_half(size)));
+    const __m256i nan = _mm256_cmpeq_epi16(size, _mm256_set1_epi16(0x3f80));
+    return _mm256_or_si256(_mm256_or_si256(values, nan), sign);
 }
 
-// The k of one half (k % 4 < 2, or not) of every row, as f16.
-void take_half(Format format, const void* codes, int rows, int k, int half, std::uint16_t* out) {
-    const F16Table& table = f16_table(format);
-    const auto* source = static_cast<const std::uint8_t*>(codes) + 2 * half;
-    for (int i = 0; i < rows * k; i += 4) {
-        *out++ = table[source[i]];
-        *out++ = table[source[i + 1]];
+// Rows as f16, the k with k % 4 < 2 to halves[0], the others to halves[1]. k is a multiple of four.
+template <Format F>
+void split_halves(const void* codes, std::size_t count, std::uint16_t* const (&halves)[2]) {
+    constexpr std::size_t kStep = 16;
+    const auto* source = static_cast<const std::uint8_t*>(codes);
+    const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+    for (std::size_t at = 0; at < count; at += kStep) {
+        const std::size_t some = std::min(kStep, count - at);
+        alignas(16) std::uint8_t part[kStep] = {};
+        if (some < kStep) std::memcpy(part, source + at, some);
+        const void* from = some < kStep ? part : source + at;
+        const __m256i pairs = _mm256_permutevar8x32_epi32(
+            f16_of<F>(_mm_loadu_si128(static_cast<const __m128i*>(from))), order);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(halves[0] + at / 2), low_half(pairs));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(halves[1] + at / 2), high_half(pairs));
+    }
+}
+
+// One operand in both halves; room for a whole step more in each.
+struct Halves {
+    std::vector<std::uint16_t> part[2];
+    void split(Format format, const void* codes, int rows, int k) {
+        const std::size_t count = static_cast<std::size_t>(rows) * k;
+        std::uint16_t* const to[2] = {grow(part[0], count / 2 + kLanes),
+                                      grow(part[1], count / 2 + kLanes)};
+        if (format == Format::e4m3) {
+            split_halves<Format::e4m3>(codes, count, to);
+        } else {
+            split_halves<Format::e5m2>(codes, count, to);
+        }
+    }
+};
+
+// d = c + s, each with one rounding to nearest.
+void add_nearest(const Model& model, const void* c, const std::uint32_t* s, void* d,
+                 std::size_t count) {
+    for (std::size_t i = 0; i < count; i += kLanes) {
+        const int lanes = static_cast<int>(std::min<std::size_t>(kLanes, count - i));
+        const __m256 sum = _mm256_add_ps(load_accumulators(model, c, i, lanes),
+                                         load_accumulators(model, s, i, lanes));
+        const __m256 nan = _mm256_cmp_ps(sum, sum, _CMP_UNORD_Q);
+        store_results(model, d, i, lanes,
+                      _mm256_blendv_ps(sum, _mm256_castsi256_ps(_mm256_set1_epi32(kNanF32)), nan));
     }
 }
 
 void fp8_as_f16(const Model& model, Shape shape, const MmaOperands& operands) {
-    static thread_local std::vector<std::uint16_t> a_codes, b_codes;
+    static thread_local Halves a, b;
     static thread_local std::vector<std::uint32_t> sums;
     const Shape half_shape{shape.m, shape.n, shape.k / 2};
+    const Model rule = half_model(model, shape.k);
     const std::size_t outputs = static_cast<std::size_t>(shape.m) * shape.n;
+    a.split(model.a, operands.a, shape.m, shape.k);
+    b.split(model.b, operands.b, shape.n, shape.k);
     MmaOperands half;
     half.d = grow(sums, outputs);
-    for (int part = 0; part < 2; ++part) {
-        std::uint16_t* a = grow(a_codes, static_cast<std::size_t>(shape.m) * half_shape.k);
-        std::uint16_t* b = grow(b_codes, static_cast<std::size_t>(shape.n) * half_shape.k);
-        take_half(model.a, operands.a, shape.m, shape.k, part, a);
-        take_half(model.b, operands.b, shape.n, shape.k, part, b);
-        half.a = a;
-        half.b = b;
-        fused_fast(half_model(model, shape.k), half_shape, half);
+    for (int i = 0; i < 2; ++i) {
+        half.a = a.part[i].data();
+        half.b = b.part[i].data();
+        fused_fast(rule, half_shape, half);
         half.c = half.d;
     }
-    for (std::size_t i = 0; i < outputs; ++i) {
-        store_accumulator(model, operands.d, i,
-                          nearest_sum(model, load_accumulator(model, operands.c, i),
-                                      load_accumulator(model, half.d, i)));
-    }
+    add_nearest(model, operands.c, sums.data(), operands.d, outputs);
 }
 
 void f64_chain(Shape shape, const MmaOperands& operands) {

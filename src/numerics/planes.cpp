@@ -175,8 +175,12 @@ void decode_b(Planes& planes, Format format, const void* codes, int n, int k) {
 }  // namespace
 
 void decode_operands(Planes& planes, const Model& model, Shape shape, const MmaOperands& operands) {
-    decode_a(planes, model.a, operands.a, shape.m, shape.k);
-    decode_b(planes, model.b, operands.b, shape.n, shape.k);
+    if (!decode_a_quick(planes, model.a, operands.a, shape.m, shape.k)) {
+        decode_a(planes, model.a, operands.a, shape.m, shape.k);
+    }
+    if (!decode_b_quick(planes, model.b, operands.b, shape.n, shape.k)) {
+        decode_b(planes, model.b, operands.b, shape.n, shape.k);
+    }
 }
 
 }  // namespace ww::numerics::detail

@@ -19,6 +19,11 @@ struct Planes {
     std::vector<float> b_rows;              // b before it is transposed
 };
 
+// One operand, in place of the general way of decode_operands. False, and the planes half filled:
+// this format or k has no such kernel, or there is a NaN or an infinity.
+bool decode_a_quick(Planes& planes, Format format, const void* codes, int m, int k);
+bool decode_b_quick(Planes& planes, Format format, const void* codes, int n, int k);
+
 void decode_operands(Planes& planes, const Model& model, Shape shape, const MmaOperands& operands);
 
 }  // namespace ww::numerics::detail

@@ -57,6 +57,71 @@ LOOP:
   ret;
 })";
 
+// What an FP4 attention does between its two products: matrices from shared memory, maximum over a
+// quad, exponentials, sums, scales in e4m3, and codes in e2m1.
+const char* kQuantizeLoop = R"(.version 8.8
+.target sm_120a
+.address_size 64
+.visible .entry loop(.param .u64 data, .param .u32 trips) {
+  .reg .b64 %rd<4>; .reg .b32 %r<24>; .reg .f32 %f<32>; .reg .b16 %h<6>; .reg .b8 %c<6>; .reg .pred %p<3>;
+  .shared .align 16 .b8 tile[2048];
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [trips];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  mov.u32 %r3, tile;
+  shl.b32 %r4, %r2, 4;
+  add.s32 %r5, %r3, %r4;
+  mov.u32 %r6, 0;
+  mov.f32 %f1, 0f00000000;
+  mad.lo.s32 %r7, %r2, 40503, 99991;
+  and.b32 %r7, %r7, 0x007fffff; or.b32 %r7, %r7, 0x3f800000;
+  st.shared.v4.b32 [%r5], {%r7, %r7, %r7, %r7};
+  bar.sync 0;
+LOOP:
+  ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r8, %r9, %r10, %r11}, [%r5];
+  mov.b32 %f2, %r8; mov.b32 %f3, %r9; mov.b32 %f4, %r10; mov.b32 %f5, %r11;
+  max.f32 %f6, %f2, %f3;
+  max.f32 %f7, %f4, %f5;
+  max.f32 %f8, %f6, %f7;
+  mov.b32 %r12, %f8;
+  shfl.sync.bfly.b32 %r13|%p1, %r12, 1, 31, -1;
+  mov.b32 %f9, %r13;
+  max.f32 %f9, %f8, %f9;
+  fma.rn.f32 %f10, %f2, 0f3FB8AA3B, %f9;
+  fma.rn.f32 %f11, %f3, 0f3FB8AA3B, %f9;
+  fma.rn.f32 %f12, %f4, 0f3FB8AA3B, %f9;
+  fma.rn.f32 %f13, %f5, 0f3FB8AA3B, %f9;
+  ex2.approx.ftz.f32 %f14, %f10;
+  ex2.approx.ftz.f32 %f15, %f11;
+  ex2.approx.ftz.f32 %f16, %f12;
+  ex2.approx.ftz.f32 %f17, %f13;
+  add.f32 %f1, %f1, %f14;
+  add.f32 %f1, %f1, %f15;
+  add.f32 %f1, %f1, %f16;
+  add.f32 %f1, %f1, %f17;
+  cvt.rn.satfinite.e4m3x2.f32 %h1, %f15, %f14;
+  cvt.rn.f16x2.e4m3x2 %r14, %h1;
+  rcp.approx.ftz.f32 %f18, %f9;
+  mul.f32 %f19, %f14, %f18;
+  mul.f32 %f20, %f15, %f18;
+  mul.f32 %f21, %f16, %f18;
+  mul.f32 %f22, %f17, %f18;
+  cvt.rn.satfinite.e2m1x2.f32 %c1, %f20, %f19;
+  cvt.rn.satfinite.e2m1x2.f32 %c2, %f22, %f21;
+  mov.b32 %r15, {%c1, %c2, %c1, %c2};
+  prmt.b32 %r16, %r15, %r14, 0x5410;
+  xor.b32 %r17, %r16, %r12;
+  add.s32 %r6, %r6, 1;
+  setp.lt.u32 %p2, %r6, %r1;
+  @%p2 bra LOOP;
+  st.global.f32 [%rd3], %f1;
+  st.global.b32 [%rd3], %r17;
+  ret;
+})";
+
 std::string mma_loop(const std::string& target, const std::string& instruction, int a, int b, const std::string& tail) {
     std::string text = ".version 8.8\n.target " + target + "\n.address_size 64\n.visible .entry loop(.param .u64 data, .param .u32 trips) {\n"
         "  .reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .b32 %a<8>, %b<8>; .reg .f32 %f<4>; .reg .pred %p1; .reg .b32 %s<2>; .reg .b16 %h<2>;\n"
@@ -105,6 +170,7 @@ void run(benchmark::State& state, const std::string& text, double macs_per_trip_
 }
 
 void softmax_loop(benchmark::State& state) { run(state, kSoftmaxLoop, 0); }
+void quantize_loop(benchmark::State& state) { run(state, kQuantizeLoop, 0); }
 void mma_bf16(benchmark::State& state) {
     run(state, mma_loop("sm_80", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2, ""), 8 * 16 * 8 * 16);
 }
@@ -113,6 +179,7 @@ void mma_mxf4nvf4(benchmark::State& state) {
                         ", %s0, {%h0, %h1}, %s1, {%h0, %h1}"), 8 * 16 * 8 * 64);
 }
 BENCHMARK(softmax_loop)->Unit(benchmark::kMillisecond);
+BENCHMARK(quantize_loop)->Unit(benchmark::kMillisecond);
 BENCHMARK(mma_bf16)->Unit(benchmark::kMillisecond);
 BENCHMARK(mma_mxf4nvf4)->Unit(benchmark::kMillisecond);
 
