@@ -36,6 +36,13 @@ machine::Coordinates extents(const std::vector<uint32_t>& given) {
     return out;
 }
 
+// A kernel's own cluster holds where the launch names none.
+LaunchOptions completed(const Kernel& kernel, LaunchOptions options) {
+    if (!kernel.cluster.empty() && options.cluster == machine::Coordinates{1, 1, 1})
+        options.cluster = extents(kernel.cluster);
+    return options;
+}
+
 // What the driver provides for a cooperative launch: zeroed memory that starts with its size, whose
 // address is in %envreg1 (high) and %envreg2 (low). cooperative_groups' grid barrier lives in it.
 class GridWorkspace {
@@ -199,7 +206,8 @@ class GridRun {
 
 }  // namespace
 
-Status check_launch(const Kernel& kernel, const LaunchOptions& o) {
+Status check_launch(const Kernel& kernel, const LaunchOptions& asked) {
+    const LaunchOptions o = completed(kernel, asked);
     const uint64_t threads = uint64_t{o.block[0]} * o.block[1] * o.block[2];
     const std::string& name = kernel.program.kernel;
     for (size_t axis = 0; axis < 3; ++axis) {
@@ -235,8 +243,7 @@ Status check_launch(const Kernel& kernel, const LaunchOptions& o) {
 
 Result<LaunchResult> launch(const Kernel& kernel, machine::GlobalMemory& global, machine::Region constant,
                             std::span<const std::byte> params, const LaunchOptions& asked) {
-    LaunchOptions options = asked;
-    if (!kernel.cluster.empty() && options.cluster == machine::Coordinates{1, 1, 1}) options.cluster = extents(kernel.cluster);
+    const LaunchOptions options = completed(kernel, asked);
     WW_TRY(shape, check_launch(kernel, options));
     (void)shape;
     std::vector<uint8_t> param_bytes(reinterpret_cast<const uint8_t*>(params.data()),
