@@ -35,6 +35,7 @@ class Buffers {
 
     device::Address address(const std::string& name) const;
     device::Address address(const std::string& name, int64_t linear) const;
+    const std::vector<int64_t>& shape(const std::string& name) const { return find(name).layout.shape; }
     // Both are asked after the launch.
     Result<std::optional<Intrusion>> intrusion() const;
     Result<port::Tensor> read(const std::string& name) const;

@@ -149,7 +149,10 @@ class Plan {
                      const port::Case& c) {
         each_target(implementations, &c, [&](const Target& t, const std::string& name) {
             add(kind + "/" + name + "/" + c.id,
-                [this, t](Rung& rung) { climber_.stage_rung(rung, t); });
+                [this, t](Rung& rung) {
+                    climber_.stage_rung(rung, t);
+                    climber_.explain(rung, *t.implementation);
+                });
         });
     }
 
@@ -158,7 +161,10 @@ class Plan {
         each_target(implementations, &c, [&](const Target& t, const std::string& name) {
             if (!climber_.has_taps(t)) return;
             add(kind + "/" + name + "/" + c.id,
-                [this, t](Rung& rung) { climber_.taps_rung(rung, t); });
+                [this, t](Rung& rung) {
+                    climber_.taps_rung(rung, t);
+                    climber_.explain(rung, *t.implementation);
+                });
         });
     }
 
@@ -167,7 +173,10 @@ class Plan {
         each_target(implementations, &c, [&](const Target& t, const std::string& name) {
             if (!std::holds_alternative<port::KernelImpl>(t.impl().value)) return;
             add("determinism/" + name + "/" + c.id,
-                [this, t](Rung& rung) { climber_.determinism_rung(rung, t); });
+                [this, t](Rung& rung) {
+                    climber_.determinism_rung(rung, t);
+                    climber_.explain(rung, *t.implementation);
+                });
         });
     }
 
@@ -175,6 +184,7 @@ class Plan {
         for (const port::Implementation* implementation : implementations)
             add("chain/" + implementation->name + "/" + c.id, [this, implementation, &c](Rung& rung) {
                 climber_.chain_rung(rung, *implementation, c);
+                climber_.explain(rung, *implementation);
             });
     }
 
@@ -183,7 +193,10 @@ class Plan {
         each_target(implementations, &c, [&](const Target& t, const std::string& name) {
             if (!other || other == t.implementation || !other->stages.count(t.stage->name)) return;
             add("compare/" + name + "/" + other->name + "/" + c.id,
-                [this, t, other](Rung& rung) { climber_.compare_rung(rung, t, *other); });
+                [this, t, other](Rung& rung) {
+                    climber_.compare_rung(rung, t, *other);
+                    climber_.explain(rung, *t.implementation);
+                });
         });
     }
 

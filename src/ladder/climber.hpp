@@ -40,6 +40,8 @@ class Climber {
     void chain_rung(Rung& rung, const port::Implementation& implementation, const port::Case& c);
     void compare_rung(Rung& rung, const Target& target, const port::Implementation& other);
     bool has_taps(const Target& target) const;
+    // Adds to a failure of one of the rungs from stage_rung on what the kernel's text tells.
+    void explain(Rung& rung, const port::Implementation& implementation);
 
   private:
     // One step on each build of a stage (with and without taps) for each case that it serves; the

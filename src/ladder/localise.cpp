@@ -100,7 +100,8 @@ void Climber::find_other_writers(Failure& failure, const Target& target, const C
     request.taps = taps;
     request.trace = RunRequest::Trace{.tensor = failure.output, .linear = at, .others = true};
     for (RunResult::Writer& each : runner_.run(request).other_writers)
-        failure.other_writers.push_back({layout.coordinates(each.linear), std::move(each.record)});
+        failure.other_writers.push_back(
+            {each.tensor, layout.coordinates(each.linear), std::move(each.record)});
 }
 
 std::optional<Failure> Climber::find_changed(const Target& target, const TensorMap& a,

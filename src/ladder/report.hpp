@@ -50,6 +50,12 @@ enum class FailureKind {
 };
 std::string_view name(FailureKind kind);
 
+// Lines first to last of a source file.
+struct LineRange {
+    std::string file;
+    int first = 0, last = 0;
+};
+
 // The stage, then the tap, the element, the tile and the instruction: as far as it is known.
 struct Failure {
     FailureKind kind = FailureKind::wrong;
@@ -62,12 +68,19 @@ struct Failure {
     std::optional<device::WriteRecord> written_by;      // the first wrong element of the output
     std::optional<device::WriteRecord> tap_written_by;  // tap_first
     // unwritten: the stores that wrote other elements of the tensor, nearest first; one of them may
-    // have missed its element. Each with the nearest element that it was the last to write.
+    // have missed its element. Each with the nearest element that it was the last to write. Where
+    // there are none: who wrote the same element of the stage's other tensors.
     struct OtherWriter {
+        std::string tensor;
         std::vector<int64_t> coordinates;
         device::WriteRecord written_by;
     };
     std::vector<OtherWriter> other_writers;
+    // Nobody wrote the element: further stores into the tensor that the kernel's text has.
+    std::vector<device::WriteRecord::Definition> stores;
+    // Lines that left no code where a statement may be missing: next to the stores above, or from
+    // the last definition of a wrong value to its store.
+    std::vector<LineRange> without_code;
     Diagnostics diagnostics;
 };
 

@@ -49,12 +49,16 @@ json to_json(const std::vector<device::SourceLine>& lines) {
     return out;
 }
 
+json to_json(const std::vector<device::WriteRecord::Definition>& definitions) {
+    json out = json::array();
+    for (const device::WriteRecord::Definition& each : definitions)
+        out.push_back({{"instruction", each.instruction},
+                       {"ptx_line", each.ptx_line},
+                       {"source", to_json(each.source)}});
+    return out;
+}
+
 json to_json(const device::WriteRecord& record) {
-    json operands = json::array();
-    for (const device::WriteRecord::Definition& each : record.operands)
-        operands.push_back({{"instruction", each.instruction},
-                            {"ptx_line", each.ptx_line},
-                            {"source", to_json(each.source)}});
     return {{"block", to_json(record.block)},
             {"thread", to_json(record.thread)},
             {"kernel", record.kernel},
@@ -63,7 +67,7 @@ json to_json(const device::WriteRecord& record) {
             {"source_file", record.source_file},
             {"source_line", record.source_line},
             {"call_sites", to_json(record.call_sites)},
-            {"operands", std::move(operands)}};
+            {"operands", to_json(record.operands)}};
 }
 
 json to_json(const Failure& failure) {
@@ -81,8 +85,15 @@ json to_json(const Failure& failure) {
     if (failure.tap_written_by) out["tap_written_by"] = to_json(*failure.tap_written_by);
     json others = json::array();
     for (const Failure::OtherWriter& each : failure.other_writers)
-        others.push_back({{"coordinates", each.coordinates}, {"written_by", to_json(each.written_by)}});
+        others.push_back({{"tensor", each.tensor},
+                          {"coordinates", each.coordinates},
+                          {"written_by", to_json(each.written_by)}});
     if (!others.empty()) out["other_writers"] = std::move(others);
+    if (!failure.stores.empty()) out["stores"] = to_json(failure.stores);
+    json ranges = json::array();
+    for (const LineRange& each : failure.without_code)
+        ranges.push_back({{"file", each.file}, {"first", each.first}, {"last", each.last}});
+    if (!ranges.empty()) out["without_code"] = std::move(ranges);
     json diagnostics = json::array();
     for (const Diagnostic& each : failure.diagnostics)
         diagnostics.push_back({{"severity", severity_name(each.severity)},

@@ -38,6 +38,11 @@ std::string source_text(const std::vector<device::SourceLine>& lines) {
     return out;
 }
 
+std::string definition_text(const device::WriteRecord::Definition& definition) {
+    return fmt::format("{}  (PTX line {}){}{}", definition.instruction, definition.ptx_line,
+                       definition.source.empty() ? "" : " ", source_text(definition.source));
+}
+
 using Line = std::function<void(std::string_view label, const std::string& text)>;
 
 void print_writer(const device::WriteRecord& record, std::string_view what, const Line& line) {
@@ -48,8 +53,17 @@ void print_writer(const device::WriteRecord& record, std::string_view what, cons
         line("source", source_text(lines));
     }
     for (const device::WriteRecord::Definition& each : record.operands)
-        line("operand", fmt::format("{}  (PTX line {}){}{}", each.instruction, each.ptx_line,
-                                    each.source.empty() ? "" : " ", source_text(each.source)));
+        line("operand", definition_text(each));
+}
+
+// "a.cu:3, b.cuh:10-12"
+std::string ranges_text(const std::vector<LineRange>& ranges) {
+    std::string out;
+    for (const LineRange& each : ranges) {
+        out += fmt::format("{}{}:{}", out.empty() ? "" : ", ", display_path(each.file), each.first);
+        if (each.last > each.first) out += fmt::format("-{}", each.last);
+    }
+    return out;
 }
 
 // The worst of all outputs, for the rung's one line.
@@ -131,9 +145,14 @@ std::string failure_text(const Rung& rung) {
                                  port::coordinates_text(failure.tile_first)));
     if (failure.written_by) print_writer(*failure.written_by, "written by", line);
     for (const Failure::OtherWriter& each : failure.other_writers) {
-        line("elsewhere", port::coordinates_text(each.coordinates) + " was written");
+        line("elsewhere", fmt::format("{} of {} was written",
+                                      port::coordinates_text(each.coordinates), each.tensor));
         print_writer(each.written_by, "by", line);
     }
+    for (const device::WriteRecord::Definition& each : failure.stores)
+        line("in its text", definition_text(each));
+    if (!failure.without_code.empty())
+        line("no code", ranges_text(failure.without_code) + ": is something missing there?");
     // The first one's message is already the rung's line.
     const bool more = !failure.diagnostics.empty() &&
                       (!failure.diagnostics.front().file.empty() || failure.diagnostics.size() > 1 ||

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "ladder/buffers.hpp"
 #include "ladder/runner.hpp"
+#include "toolchain/compiler_messages.hpp"
 #include "toolchain/found.hpp"
 #include "toolchain/toolchain.hpp"
 
@@ -49,10 +50,27 @@ std::string place_of(const device::WriteRecord& record) {
     return out;
 }
 
+// Of a stage's other tensors of the same shape, who wrote the traced element.
+std::vector<RunResult::Writer> same_element_writers(const device::Device& device, const Buffers& buffers,
+                                                    const RunRequest& request) {
+    const RunRequest::Trace& trace = *request.trace;
+    std::vector<std::string> names = request.stage->outputs;
+    if (request.taps)
+        names.insert(names.end(), request.stage->taps.begin(), request.stage->taps.end());
+    std::vector<RunResult::Writer> out;
+    for (const std::string& name : names) {
+        if (name == trace.tensor || buffers.shape(name) != buffers.shape(trace.tensor)) continue;
+        if (auto record = device.last_write(buffers.address(name, trace.linear)))
+            out.push_back({name, trace.linear, std::move(*record)});
+    }
+    return out;
+}
+
 std::vector<RunResult::Writer> other_writers(const device::Device& device, const Buffers& buffers,
-                                             const RunRequest::Trace& trace, int64_t elements) {
+                                             const RunRequest& request, int64_t elements) {
     constexpr size_t kPlaces = 6;       // a list that a person reads
     constexpr int64_t kReach = 32'768;  // elements on each side: about a second on the emulator
+    const RunRequest::Trace& trace = *request.trace;
     std::vector<RunResult::Writer> out;
     std::set<std::string> places;
     for (int64_t distance = 1; distance <= std::min(kReach, elements); ++distance)
@@ -60,10 +78,10 @@ std::vector<RunResult::Writer> other_writers(const device::Device& device, const
             if (linear < 0 || linear >= elements) continue;
             auto record = device.last_write(buffers.address(trace.tensor, linear));
             if (!record || !places.insert(place_of(*record)).second) continue;
-            out.push_back({linear, std::move(*record)});
+            out.push_back({trace.tensor, linear, std::move(*record)});
             if (out.size() == kPlaces) return out;
         }
-    return out;
+    return out.empty() ? same_element_writers(device, buffers, request) : out;
 }
 
 // Where the port.toml asked for what the compiler refuses: the option that its message names.
@@ -93,7 +111,8 @@ device::Address no_address(const std::string&) { return 512; }
 
 }  // namespace
 
-Result<device::Image> Runner::image_of(const RunRequest& request, const KernelImpl& kernel) const {
+Result<device::Image> Runner::image_of(const RunRequest& request, const KernelImpl& kernel,
+                                       Text& text) const {
     const bool taps = request.taps;
     const auto& path = taps && !kernel.taps_source.empty() ? kernel.taps_source : kernel.source;
     if (kernel.kind == KernelImpl::Source::cubin)
@@ -102,8 +121,8 @@ Result<device::Image> Runner::image_of(const RunRequest& request, const KernelIm
     const std::string target = kernel.target.empty() ? info.target : kernel.target;
     device::Image image;
     if (kernel.kind == KernelImpl::Source::ptx) {
-        WW_TRY(text, image_from_file(path, device::Image::Kind::ptx));
-        image = std::move(text);
+        WW_TRY(read, image_from_file(path, device::Image::Kind::ptx));
+        image = std::move(read);
     } else {
         toolchain::CompileRequest compile;
         WW_TRY(source, read_file(path));
@@ -122,7 +141,9 @@ Result<device::Image> Runner::image_of(const RunRequest& request, const KernelIm
         image = device::Image{.kind = device::Image::Kind::ptx,
                               .name = path.string() + " (PTX)",  // its lines are no source lines
                               .bytes = std::move(compiled->ptx)};
+        text.warnings = toolchain::parse_nvrtc_log(compiled->log);
     }
+    text.ptx = image.bytes;
     return info.kind == "cuda" ? assembled(image, target, kernel.options) : image;
 }
 
@@ -144,7 +165,7 @@ Status Runner::check_entry(const KernelImpl& kernel, device::ModuleId module,
     return fail(kernel.entry_place.error(message));
 }
 
-Result<device::KernelId> Runner::load(const RunRequest& request, const KernelImpl& kernel) {
+Result<std::string> Runner::key_of(const RunRequest& request, const KernelImpl& kernel) const {
     WW_TRY(defines, port::defines_of(kernel, *request.scope));
     std::string key = fmt::format("{}|{}|{}|{}", kernel.source.string(), kernel.entry,
                                   kernel.target, request.taps);
@@ -152,14 +173,29 @@ Result<device::KernelId> Runner::load(const RunRequest& request, const KernelImp
     for (const std::string& option : kernel.options) key += "|" + option;
     for (const auto& folder : kernel.include) key += "|-I" + folder.string();
     if (request.taps) key += "|" + kernel.tap_define + "|" + kernel.taps_source.string();
-    if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
-    WW_TRY(image, image_of(request, kernel));
+    return key;
+}
+
+Result<device::KernelId> Runner::load(const RunRequest& request, const KernelImpl& kernel) {
+    WW_TRY(key, key_of(request, kernel));
+    if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second.id;
+    Loaded loaded;
+    WW_TRY(image, image_of(request, kernel, loaded.text));
     WW_TRY(module, device_.load(image));
     WW_TRY(named, check_entry(kernel, module, image.name));
     (void)named;
-    WW_TRY(loaded, device_.kernel(module, kernel.entry));
-    kernels_.emplace(std::move(key), loaded);
-    return loaded;
+    WW_TRY(id, device_.kernel(module, kernel.entry));
+    loaded.id = id;
+    kernels_.emplace(std::move(key), std::move(loaded));
+    return id;
+}
+
+const Runner::Text* Runner::text_of(const RunRequest& request) const {
+    const auto* kernel = std::get_if<KernelImpl>(&request.impl->value);
+    if (!kernel) return nullptr;
+    const auto key = key_of(request, *kernel);
+    const auto found = key ? kernels_.find(key.value()) : kernels_.end();
+    return found == kernels_.end() || found->second.text.ptx.empty() ? nullptr : &found->second.text;
 }
 
 Result<device::Launch> Runner::launch_of(
@@ -294,7 +330,7 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& kernel
         if (status && !intrusion && request.trace->others)
             if (const auto shape = layout(request.trace->tensor, request))
                 result.other_writers =
-                    other_writers(device_, buffers, *request.trace, shape->elements);
+                    other_writers(device_, buffers, request, shape->elements);
     }
     device_.trace_writes(false);
     return result;

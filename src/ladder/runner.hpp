@@ -41,8 +41,10 @@ struct RunResult {
     TensorMap outputs, taps;
     std::optional<device::WriteRecord> written_by;
     // With Trace::others: each place in the source that wrote the tensor, by the element nearest to
-    // the traced one that it was the last to write; nearest first.
+    // the traced one that it was the last to write; nearest first. Where nobody wrote any: who wrote
+    // the same element of the stage's other tensors of that shape.
     struct Writer {
+        std::string tensor;
         int64_t linear = 0;
         device::WriteRecord record;
     };
@@ -60,6 +62,13 @@ class Runner {
     RunResult run(const RunRequest& request);
     // Compiles and loads a kernel for the scope's defines (libraries are looked up); nothing runs.
     std::optional<Failure> prepare(const RunRequest& request);
+    // The PTX of a kernel that was loaded before, and what the compiler warned of. Null for what is
+    // no kernel or a cubin.
+    struct Text {
+        std::string ptx;
+        Diagnostics warnings;
+    };
+    const Text* text_of(const RunRequest& request) const;
     // The launch's sizes and arguments against the kernel's .param list; prepares first.
     std::optional<Failure> check_launch(const RunRequest& request);
     bool has_taps(const port::StageImpl& impl, const port::Stage& stage) const;
@@ -70,8 +79,10 @@ class Runner {
     RunResult run_library(const RunRequest& request, const port::LibraryImpl& library);
     RunResult run_process(const RunRequest& request, const port::ProcessImpl& process);
     Result<device::KernelId> load(const RunRequest& request, const port::KernelImpl& kernel);
-    Result<device::Image> image_of(const RunRequest& request,
-                                   const port::KernelImpl& kernel) const;
+    // The image to load, and through text what it was made from.
+    Result<device::Image> image_of(const RunRequest& request, const port::KernelImpl& kernel,
+                                   Text& text) const;
+    Result<std::string> key_of(const RunRequest& request, const port::KernelImpl& kernel) const;
     Status check_entry(const port::KernelImpl& kernel, device::ModuleId module,
                        const std::string& image) const;
     // Whether the device will take the launch; a failure has its place in the port.toml.
@@ -94,7 +105,11 @@ class Runner {
     device::Device& device_;
     const LibraryTable& libraries_;
     std::function<void(const std::string&)> on_printf_;
-    std::map<std::string, device::KernelId> kernels_;  // by source, defines, target and taps
+    struct Loaded {
+        device::KernelId id = 0;
+        Text text;
+    };
+    std::map<std::string, Loaded> kernels_;  // by source, defines, target and taps
 };
 
 Failure failure_of(FailureKind kind, const std::string& stage, const Diagnostics& diagnostics);

@@ -47,12 +47,24 @@ void add_lines(const device::WriteRecord& record, Lines& to) {
 }
 
 // The source lines that a report names: of the tap's writer where a tap is named, else of the
-// output's; of a launch that stopped, those in its message.
-Lines lines_named(const Failure& failure) {
+// output's; the stores that may have missed an element; warnings; lines that left no code, unless
+// those are not wanted; of a launch that stopped, those in its message.
+Lines lines_named(const Failure& failure, bool without_code = true) {
     Lines out;
     if (failure.tap_written_by) add_lines(*failure.tap_written_by, out);
     else if (failure.written_by) add_lines(*failure.written_by, out);
     for (const Failure::OtherWriter& each : failure.other_writers) add_lines(each.written_by, out);
+    for (const device::WriteRecord::Definition& each : failure.stores)
+        for (const device::SourceLine& line : each.source)
+            out.emplace(fs::path(line.file).filename().string(), line.line);
+    for (const ladder::LineRange& each : failure.without_code)
+        for (int line = each.first; without_code && line <= each.last; ++line)
+            out.emplace(fs::path(each.file).filename().string(), line);
+    for (const Diagnostic& each : failure.diagnostics) {
+        const fs::path file = each.file;  // a place in the PTX has another name: "a.cu (PTX)"
+        const bool is_source = file.extension() == ".cu" || file.extension() == ".cuh";
+        if (is_source && each.line > 0) out.emplace(file.filename().string(), each.line);
+    }
     const std::regex place("([\\w.]+\\.cuh?):(\\d+)");
     for (const Diagnostic& each : failure.diagnostics)
         for (std::sregex_iterator at(each.message.begin(), each.message.end(), place), end; at != end; ++at)
@@ -277,6 +289,7 @@ void Laboratory::State::judge(const Mutant& mutant, const ladder::Rung& failed, 
     const Lines lines = lines_named(failure);
     outcome.lines_named = lines.size();
     outcome.right_line = lines.count({mutant.file, mutant.line}) > 0;
+    outcome.right_line_with_code = lines_named(failure, false).count({mutant.file, mutant.line}) > 0;
     switch (failure.kind) {
         case FailureKind::stopped: {
             // No tensor came out. Right: the same launch stops here, too, and the report
@@ -321,6 +334,7 @@ Result<Outcome> Laboratory::examine(const Mutant& mutant) {
             outcome.said = fmt::format("{}: {} {}{}: {}", failed->name, name(failure.kind),
                                        failure.tap.empty() ? "" : "tap " + failure.tap + " ",
                                        failure.output, failure.message.substr(0, failure.message.find('\n')));
+            outcome.report = ladder::failure_text(*failed);
             outcome.compiles = failure.kind != FailureKind::compile;
             if (failure.kind == FailureKind::reference) return fail("the reference fails");
         }

@@ -25,8 +25,10 @@ struct Outcome {
     bool right_place = false;    // at the first wrong tap in program order, or else at the stage
     bool right_element = false;  // and every element that it names differs from the unmutated kernel's
     bool right_line = false;     // stores: the line of the fault is among those named
+    bool right_line_with_code = false;  // the same without the lines that are named for having no code
     size_t lines_named = 0;
     std::string truth;  // "odd: row_max"
+    std::string report;  // what check printed below the failed rung
     std::string said;   // "stage/plain/softmax/odd: tap row_max"
 };
 

@@ -29,11 +29,12 @@ struct Options {
     std::optional<size_t> stores;  // further mutants, in stores only; default: a third of mutants
     std::string only;  // "source" or "ptx"; empty: both
     bool verbose = false;
+    bool reports = false;
 };
 
 struct Row {
     size_t mutants = 0, not_compiled = 0, equivalent = 0, changing = 0, detected = 0, place = 0,
-           element = 0, stops = 0, stores = 0, line = 0, lines_named = 0;
+           element = 0, stops = 0, stores = 0, line = 0, line_with_code = 0, lines_named = 0;
 
     void add(const Outcome& o) {
         ++mutants;
@@ -48,12 +49,14 @@ struct Row {
         if (!o.is_store) return;
         ++stores;
         line += o.right_line;
+        line_with_code += o.right_line_with_code;
         lines_named += o.lines_named;
     }
     Row& operator+=(const Row& b) {
         mutants += b.mutants, not_compiled += b.not_compiled, equivalent += b.equivalent;
         changing += b.changing, detected += b.detected, place += b.place, element += b.element;
         stops += b.stops, stores += b.stores, line += b.line, lines_named += b.lines_named;
+        line_with_code += b.line_with_code;
         return *this;
     }
 };
@@ -92,7 +95,7 @@ void print_rows(const Rows& rows, const Row& total) {
     print_row("**all**", total);
 }
 
-void print_mutant(const Mutant& mutant, const Outcome& o, bool verbose) {
+void print_mutant(const Mutant& mutant, const Outcome& o, const Options& options) {
     std::string problem;
     if (o.compiles && o.changes) {
         if (!o.detected) problem = "missed";
@@ -100,13 +103,14 @@ void print_mutant(const Mutant& mutant, const Outcome& o, bool verbose) {
         else if (!o.right_element) problem = "wrong element";
         else if (o.is_store && !o.right_line) problem = "wrong line";
     }
-    if (problem.empty() && !verbose) return;
+    if (problem.empty() && !options.verbose) return;
     if (problem.empty()) problem = !o.compiles ? "not compiled" : !o.changes ? "equivalent" : "right";
     fmt::print(stderr, "{}: {}, {}, {}:{}\n    - {}\n    + {}\n", problem,
                kKindNames[static_cast<size_t>(mutant.kind)], mutant.candidate->name, mutant.file,
                mutant.line, mutant.before, mutant.after);
     if (!o.truth.empty()) fmt::print(stderr, "    differs  {}\n", o.truth);
     if (!o.said.empty()) fmt::print(stderr, "    check    {}\n", o.said);
+    if (options.reports) fmt::print(stderr, "{}", o.report);
 }
 
 int report(const Diagnostics& diagnostics) {
@@ -152,7 +156,7 @@ int measure(const Options& options) {
             rows[{mutant->in_ptx, mutant->kind}].add(*outcome);
             total.add(*outcome);
         }
-        print_mutant(*mutant, *outcome, options.verbose);
+        print_mutant(*mutant, *outcome, options);
     }
     print_head("fault");
     print_rows(rows, total);
@@ -160,6 +164,7 @@ int measure(const Options& options) {
     print_head("drawn from stores");
     print_rows(store_rows, in_stores);
     const size_t store_faults = total.stores + in_stores.stores, lines = total.line + in_stores.line;
+    const size_t with_code = total.line_with_code + in_stores.line_with_code;
     const size_t lines_named = total.lines_named + in_stores.lines_named;
     const bool place_held = total.changing > 0 && static_cast<double>(total.element) >= kPlaceGoal * static_cast<double>(total.changing);
     const bool line_held = store_faults > 0 && static_cast<double>(lines) >= kLineGoal * static_cast<double>(store_faults);
@@ -171,6 +176,8 @@ int measure(const Options& options) {
     fmt::print("in a store or its operands' definitions, at the right line: {} of {} ({}); goal {:.0f} %: {}\n",
                lines, store_faults, share(lines, store_faults), kLineGoal * 100,
                line_held ? "held" : "MISSED");
+    fmt::print("the same without the lines named for having no code: {} of {} ({})\n", with_code,
+               store_faults, share(with_code, store_faults));
     fmt::print("source lines named for a store fault: {:.1f} on average\n",
                store_faults ? static_cast<double>(lines_named) / static_cast<double>(store_faults) : 0.0);
     return place_held && line_held ? 0 : 1;
@@ -187,6 +194,7 @@ int main(int argc, char** argv) {
                    "further ones, in stores and what defines their operands (default: a third)");
     app.add_option("--only", options.only, "one level")->check(CLI::IsMember({"source", "ptx"}));
     app.add_flag("--verbose", options.verbose, "each mutant, not only those that were not placed");
+    app.add_flag("--reports", options.reports, "with each, all that check printed");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
