@@ -153,9 +153,10 @@ std::string failure_text(const Rung& rung) {
         line("in its text", definition_text(each));
     if (!failure.without_code.empty())
         line("no code", ranges_text(failure.without_code) + ": is something missing there?");
-    // The first one's message is already the rung's line.
+    // The first error's message is already the rung's line; notes and warnings are not.
     const bool more = !failure.diagnostics.empty() &&
-                      (!failure.diagnostics.front().file.empty() || failure.diagnostics.size() > 1 ||
+                      (failure.diagnostics.front().severity != Severity::error ||
+                       !failure.diagnostics.front().file.empty() || failure.diagnostics.size() > 1 ||
                        failure.message != first_line(failure.message));
     if (more) out += format(failure.diagnostics) + "\n";
     return out;
