@@ -9,4 +9,6 @@ ladder::LibraryTable references() {
     };
 }
 
+ladder::PlanTable plans() { return {}; }
+
 }  // namespace ww::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library stages that come with this program: one line a reference. port.toml names them by
+// The library stages and plans that come with this program: one line a reference. port.toml names them by
 // symbol.
 #pragma once
 #include "ladder/library.hpp"
@@ -9,5 +9,6 @@ namespace ww::kernels {
 Status softmax_reference(const ladder::LibraryCall& call);
 
 ladder::LibraryTable references();
+ladder::PlanTable plans();
 
 }  // namespace ww::kernels

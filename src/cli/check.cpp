@@ -21,7 +21,7 @@ namespace {
 struct Options {
     ladder::CheckOptions check;
     std::string on = "emulator";
-    std::string target = "sm_90a";
+    std::string target;  // empty: the port's
     // A loop without end is reported within two minutes or so.
     uint64_t budget = uint64_t{1} << 32;
     std::string junit;
@@ -29,18 +29,25 @@ struct Options {
 };
 
 ladder::OpenDevice opener(const Options& options) {
-    if (options.on == "cuda") return [](uint32_t) { return device::open_cuda(); };
-    return [target = options.target,
-            budget = options.budget](uint32_t threads) -> Result<std::unique_ptr<device::Device>> {
-        return device::open_emulated(
-            {.target = target, .threads = threads, .instruction_budget = budget});
+    if (options.on == "cuda") return [](const std::string&, uint32_t) { return device::open_cuda(); };
+    return [given = options.target, budget = options.budget](
+               const std::string& of_port,
+               uint32_t threads) -> Result<std::unique_ptr<device::Device>> {
+        device::EmulatorOptions emulator{.threads = threads, .instruction_budget = budget};
+        if (const std::string& target = given.empty() ? of_port : given; !target.empty())
+            emulator.target = target;
+        WW_TRY(target, parse_target(emulator.target));
+        (void)target;
+        return device::open_emulated(emulator);
     };
 }
 
 // What would otherwise be found after the climb, or only where a kernel is compiled.
 Status check_options(const Options& options) {
-    WW_TRY(target, parse_target(options.target));
-    (void)target;
+    if (!options.target.empty()) {
+        WW_TRY(target, parse_target(options.target));
+        (void)target;
+    }
     if (options.junit.empty()) return ok();
     const std::filesystem::path path = std::filesystem::absolute(options.junit);
     std::error_code code;
@@ -84,6 +91,7 @@ void print_as_it_goes(Options& options) {
 int run(Options& options) {
     if (const Status sound = check_options(options); !sound) return report(sound.error());
     options.check.libraries = kernels::references();
+    options.check.plans = kernels::plans();
     options.check.open_device = opener(options);
     if (options.on == "cuda") {
         const auto device = device::open_cuda();

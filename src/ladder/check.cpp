@@ -251,7 +251,7 @@ Result<CheckReport> check(const CheckOptions& options) {
     WW_TRY(cases, pick_cases(port, options.case_glob));
     WW_TRY(compiler, need_compiler(implementations));
     (void)compiler;
-    WW_TRY(device, options.open_device(0));
+    WW_TRY(device, options.open_device(port.target, 0));
     CheckReport report{.port = port.name, .device = device->info(), .seed = options.seed};
     Climber climber(port, *device, options);
     Plan maker(port, climber);  // the rungs refer to it

@@ -14,8 +14,10 @@
 
 namespace ww::ladder {
 
-// Opens the device that kernels run on. threads: host threads of an emulator (0: one a core).
-using OpenDevice = std::function<Result<std::unique_ptr<device::Device>>(uint32_t threads)>;
+// Opens the device that kernels run on. target: what an emulator is to be ("sm_120a"; empty: the
+// caller's choice); threads: its host threads (0: one a core).
+using OpenDevice = std::function<Result<std::unique_ptr<device::Device>>(const std::string& target,
+                                                                         uint32_t threads)>;
 
 struct CheckOptions {
     std::filesystem::path port;  // the port.toml or its folder
@@ -26,6 +28,7 @@ struct CheckOptions {
     bool keep_going = false;
     OpenDevice open_device;
     LibraryTable libraries;                       // symbols that are part of this program
+    PlanTable plans;                              // likewise
     std::function<void(const std::string&)> on_start;  // a rung's name, before it runs
     std::function<void(const Rung&)> on_rung;          // each rung as it ends
     std::function<void(const std::string&)> on_printf;  // what a launch printed

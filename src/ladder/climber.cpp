@@ -35,7 +35,7 @@ Climber::Climber(const port::Port& port, device::Device& device, const CheckOpti
     : port_(port),
       options_(options),
       poison_(poison_of(options.seed)),
-      runner_(port, device, options.libraries, options.on_printf),
+      runner_(port, device, options.libraries, options.plans, options.on_printf),
       references_(port, runner_, options.seed) {}
 
 RunRequest Climber::request_for(const Target& target, const CaseData& data) const {
@@ -143,8 +143,21 @@ Expected Climber::expected_of(const CaseData& data, const std::string& tensor,
     return out;
 }
 
+Expected Climber::expected_of_tap(const Target& target, const CaseData& data, const std::string& tap,
+                                  const TensorMap& taps, const port::Tolerance& tolerance,
+                                  std::optional<port::Tensor>& made) {
+    Expected out = expected_of(data, tap, tolerance);
+    const port::TensorSpec& spec = *port_.tensor(tap);
+    if (spec.given.empty()) return out;
+    auto truth = references_.given_truth(data, *target.stage, spec, taps);
+    if (!truth) return out;  // the reference cannot use them: NaN or the like, judged by its own
+    made = std::move(truth).value();
+    out.truth = &*made;
+    return out;
+}
+
 bool Climber::judge(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
-                    bool is_tap, const port::Tensor* against) {
+                    const TensorMap* taps, const port::Tensor* against) {
     const port::TensorSpec& spec = *port_.tensor(got.name);
     port::Tolerance tolerance = port::tolerance_of(*target.c, spec);
     if (tolerance.mode == port::Tolerance::Mode::relative_to) {
@@ -153,12 +166,14 @@ bool Climber::judge(Rung& rung, const Target& target, CaseData& data, const port
             return false;
         }
     }
-    Expected expected = expected_of(data, got.name, tolerance);
+    std::optional<port::Tensor> made;
+    Expected expected = taps ? expected_of_tap(target, data, got.name, *taps, tolerance, made)
+                             : expected_of(data, got.name, tolerance);
     if (against) {  // another implementation is the yardstick; both may be off by the tolerance
         expected.reference = against;
         if (tolerance.mode == port::Tolerance::Mode::relative_to) expected.baseline = against;
         else expected.truth = against;
-        if (tolerance.mode == port::Tolerance::Mode::ulp) tolerance.max_ulp *= 2;
+        tolerance.max_ulp *= 2;
     }
     if (!expected.reference ||
         (tolerance.mode == port::Tolerance::Mode::relative_to && !expected.baseline)) {
@@ -172,9 +187,9 @@ bool Climber::judge(Rung& rung, const Target& target, CaseData& data, const port
     Failure failure{.kind = comparison.kind, .message = comparison.message,
                     .stage = target.stage->name, .output = got.name, .case_id = target.c->id,
                     .first = comparison.first, .worst = comparison.worst};
-    if (is_tap) failure.tap = got.name;
+    if (taps) failure.tap = got.name;
     if (comparison.first)
-        localise(failure, target, data, got.name, comparison.first_linear, is_tap);
+        localise(failure, target, data, got.name, comparison.first_linear, taps != nullptr);
     fail_with(rung, std::move(failure));
     return false;
 }
@@ -195,7 +210,7 @@ void Climber::stage_rung(Rung& rung, const Target& target) {
         return fail_with(rung, std::move(*failure));
     }
     for (const std::string& name : target.stage->outputs)
-        judge(rung, target, *data, first.outputs.at(name), false);
+        judge(rung, target, *data, first.outputs.at(name), nullptr);
     if (rung.failure) {
         if (has_taps(target)) first_bad_tap(*rung.failure, target, *data);
         return;
@@ -240,18 +255,18 @@ void Climber::taps_rung(Rung& rung, const Target& target) {
         return fail_with(rung, std::move(*failure));
     }
     for (const std::string& name : target.stage->taps)  // in program order
-        judge(rung, target, *data, tapped.taps.at(name), true);
+        judge(rung, target, *data, tapped.taps.at(name), &tapped.taps);
 }
 
 Runner* Climber::single_threaded(Rung& rung) {
     if (second_runner_) return second_runner_.get();
-    auto opened = options_.open_device(1);
+    auto opened = options_.open_device(port_.target, 1);
     if (!opened) {
         fail_with(rung, failure_of(FailureKind::stopped, "", opened.error()));
         return nullptr;
     }
     second_device_ = std::move(opened).value();
-    second_runner_ = std::make_unique<Runner>(port_, *second_device_, options_.libraries);
+    second_runner_ = std::make_unique<Runner>(port_, *second_device_, options_.libraries, options_.plans);
     return second_runner_.get();
 }
 
@@ -271,6 +286,16 @@ void Climber::determinism_rung(Rung& rung, const Target& target) {
 
 void Climber::chain_rung(Rung& rung, const port::Implementation& implementation,
                          const port::Case& c) {
+    if (implementation.stages.count(port_.chain.name)) {  // its own host code, in one call
+        const Target target{.implementation = &implementation, .stage = &port_.chain, .c = &c};
+        CaseData* data = data_for(rung, target);
+        if (!data) return;
+        RunResult result = runner_.run(request_for(target, *data));
+        if (result.failure) return fail_run(rung, target, request_for(target, *data), std::move(*result.failure));
+        for (const std::string& name : port_.chain.outputs)
+            judge(rung, target, *data, result.outputs.at(name), nullptr);
+        return;
+    }
     TensorMap values;  // grows stage by stage, from the implementation's own results
     for (const port::Stage& stage : port_.stages) {
         const bool covered = implementation.stages.count(stage.name) > 0;
@@ -286,7 +311,7 @@ void Climber::chain_rung(Rung& rung, const port::Implementation& implementation,
         if (result.failure) return fail_run(rung, target, request, std::move(*result.failure));
         for (auto& [name, tensor] : result.outputs) {
             const bool is_result = port_.tensor(name)->role == port::Role::output;
-            if (is_result) judge(rung, target, *data, tensor, false);
+            if (is_result) judge(rung, target, *data, tensor, nullptr);
             values.insert_or_assign(name, std::move(tensor));
         }
     }
@@ -304,7 +329,7 @@ void Climber::compare_rung(Rung& rung, const Target& target, const port::Impleme
     if (!theirs) return;
     int64_t different = 0;
     for (const std::string& name : target.stage->outputs) {
-        judge(rung, target, *data, mine->at(name), false, &theirs->at(name));
+        judge(rung, target, *data, mine->at(name), nullptr, &theirs->at(name));
         different += mine->at(name).bytes != theirs->at(name).bytes;
     }
     if (different == 0) rung.note = "the same bits";

@@ -55,8 +55,9 @@ class Climber {
     // Outputs of a run that was found good or bad before; run again when they are not kept.
     const TensorMap* outputs_of(Rung& rung, const Target& target, CaseData& data);
     // Judges one tensor; on failure the rung fails and, when it is new, is localised.
+    // taps: got is one of them.
     bool judge(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
-               bool is_tap, const port::Tensor* against = nullptr);
+               const TensorMap* taps, const port::Tensor* against = nullptr);
     void localise(Failure& failure, const Target& target, const CaseData& data,
                   const std::string& tensor, int64_t linear, bool taps);
     void first_bad_tap(Failure& failure, const Target& target, CaseData& data);
@@ -70,6 +71,11 @@ class Climber {
                                         const std::string& what) const;
     void fail_run(Rung& rung, const Target& target, RunRequest request, Failure failure);
     Runner* single_threaded(Rung& rung);
+    // As expected_of for a tap, given the kernel's own values of others where port.toml says so;
+    // made holds what was made for it.
+    Expected expected_of_tap(const Target& target, const CaseData& data, const std::string& tap,
+                             const TensorMap& taps, const port::Tolerance& tolerance,
+                             std::optional<port::Tensor>& made);
     Expected expected_of(const CaseData& data, const std::string& tensor,
                          const port::Tolerance& tolerance) const;
 

@@ -72,10 +72,23 @@ BaselineError baseline_error(const Tensor& baseline, const Tensor& truth) {
     return out;
 }
 
-// The largest error that the tolerance lets element i have; exact mode is not asked here.
+// The largest finite magnitude of each row along the last axis.
+std::vector<double> row_magnitudes(const Tensor& tensor) {
+    const int64_t row = tensor.layout.shape.empty() ? 1 : tensor.layout.shape.back();
+    std::vector<double> out(static_cast<size_t>(tensor.layout.elements / row), 0.0);
+    for (int64_t i = 0; i < tensor.layout.elements; ++i) {
+        double& largest = out[static_cast<size_t>(i / row)];
+        const double magnitude = std::fabs(tensor.get(i));
+        if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+    }
+    return out;
+}
+
+// The largest error that the tolerance lets an element have whose errors are measured in units in
+// the last place of `want`; exact mode is not asked here.
 double allowed(const Tolerance& tolerance, port::Dtype dtype, double want, double baseline_max) {
     const double ulp = std::isfinite(want) ? port::ulp(dtype, want) : 0;
-    if (tolerance.mode == Tolerance::Mode::ulp) return tolerance.max_ulp * ulp;
+    if (tolerance.mode != Tolerance::Mode::relative_to) return tolerance.max_ulp * ulp;
     return tolerance.factor * baseline_max + tolerance.floor_ulp * ulp;
 }
 
@@ -84,6 +97,8 @@ std::string tolerance_text(const Tolerance& tolerance) {
         case Tolerance::Mode::exact: return "differ from the reference's bits";
         case Tolerance::Mode::ulp:
             return fmt::format("are more than {} ulp off", tolerance.max_ulp);
+        case Tolerance::Mode::row_ulp:
+            return fmt::format("are more than {} ulp of their row's largest off", tolerance.max_ulp);
         case Tolerance::Mode::relative_to:
             return fmt::format("are more than {} times the error of {} plus {} ulp off",
                                tolerance.factor, tolerance.baseline, tolerance.floor_ulp);
@@ -96,12 +111,16 @@ struct Judge {
     const Expected& expected;
     const Tolerance& tolerance;
     double baseline_max = 0;
+    std::vector<double> magnitudes;  // row_ulp: of each row
 
     bool good(int64_t i, double value, double want, double error) const {
         const port::Dtype dtype = got.layout.dtype;
         if (tolerance.mode == Tolerance::Mode::exact)
             return got.code(i) == expected.reference->code(i);
-        if (error <= allowed(tolerance, dtype, want, baseline_max)) return true;
+        const bool by_row = tolerance.mode == Tolerance::Mode::row_ulp && std::isfinite(want);
+        const int64_t row = by_row ? i / got.layout.shape.back() : 0;
+        const double unit_of = by_row ? magnitudes[static_cast<size_t>(row)] : want;
+        if (error <= allowed(tolerance, dtype, unit_of, baseline_max)) return true;
         // Overflow: the nearest value of the type is infinite, and so is the output.
         return std::isinf(value) && port::decode(dtype, port::encode(dtype, want)) == value;
     }
@@ -136,12 +155,14 @@ Comparison compare(const Tensor& got, const Expected& expected, const Tolerance&
     Comparison out;
     const Tensor& truth = expected.truth ? *expected.truth : *expected.reference;
     Judge judge{.got = got, .expected = expected, .tolerance = tolerance};
+    if (tolerance.mode == Tolerance::Mode::row_ulp) judge.magnitudes = row_magnitudes(truth);
     BaselineError baseline;
     if (tolerance.mode == Tolerance::Mode::relative_to) {
         WW_CHECK(expected.baseline != nullptr, "relative_to without its baseline");
         baseline = baseline_error(*expected.baseline, truth);
         judge.baseline_max = baseline.max_abs;
         out.metrics.baseline_max_abs = baseline.max_abs;
+        out.metrics.baseline_relative_l2 = baseline.relative_l2;
     }
     out.metrics.output = got.name;
     out.metrics.elements = got.layout.elements;

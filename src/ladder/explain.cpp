@@ -95,11 +95,14 @@ void Climber::explain(Rung& rung, const port::Implementation& implementation) {
     const auto stage = implementation.stages.find(failure.stage);
     const CaseData* data = references_.find(failure.case_id);
     if (stage == implementation.stages.end() || !data) return;
-    const auto* kernel = std::get_if<port::KernelImpl>(&stage->second.value);
+    const auto* given = std::get_if<port::KernelImpl>(&stage->second.value);
+    if (!given) return;
     const bool taps = !failure.tap.empty();
-    const Runner::Text* built = runner_.text_of(
-        RunRequest{.impl = &stage->second, .scope = &data->scope, .taps = taps});
-    if (!kernel || !built) return;
+    const RunRequest request{.stage = port_.stage(failure.stage), .impl = &stage->second,
+                             .scope = &data->scope, .taps = taps};
+    const auto kernel = runner_.planned(*given, request);
+    const Runner::Text* built = kernel ? runner_.text_of(request, *kernel) : nullptr;
+    if (!built) return;
     const auto text = KernelText::read(built->ptx, kernel->entry);
     if (!text) return;  // PTX that only the driver can read: the failure stands as it is
     Gaps gaps(text.value());

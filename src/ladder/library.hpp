@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "device/device.hpp"
 #include "port/expr.hpp"
+#include "port/port.hpp"
 #include "port/tensor.hpp"
 
 namespace ww::ladder {
@@ -20,6 +21,7 @@ namespace ww::ladder {
 // nobody asked for are not there. Names are those of port.toml.
 struct LibraryCall {
     const port::Scope* scope = nullptr;
+    std::filesystem::path folder;  // of the port.toml
     device::Device* device = nullptr;
     std::map<std::string, const port::Tensor*, std::less<>> inputs;
     std::map<std::string, port::Tensor*, std::less<>> outputs;
@@ -47,6 +49,11 @@ struct LibraryCall {
 
 using LibraryFunction = Status (*)(const LibraryCall& call);
 using LibraryTable = std::map<std::string, LibraryFunction, std::less<>>;
+
+// `plan` of a kernel: how a stage is compiled and launched for these sizes. Source and include
+// folders are relative to the port's folder.
+using PlanFunction = Result<port::KernelImpl> (*)(const port::Scope& scope, std::string_view stage);
+using PlanTable = std::map<std::string, PlanFunction, std::less<>>;
 
 // The function of a symbol: from table, or from the shared object at path when path is not empty.
 Result<LibraryFunction> find_library(const LibraryTable& table, const std::string& symbol,

@@ -49,7 +49,8 @@ void Climber::first_bad_tap(Failure& failure, const Target& target, CaseData& da
         if (tolerance.mode == port::Tolerance::Mode::relative_to &&
             references_.add_baseline(data, tolerance.baseline, *target.stage))
             continue;
-        const Expected expected = expected_of(data, name, tolerance);
+        std::optional<port::Tensor> made;
+        const Expected expected = expected_of_tap(target, data, name, tapped.taps, tolerance, made);
         const bool needs_baseline = tolerance.mode == port::Tolerance::Mode::relative_to;
         if (!expected.reference || (needs_baseline && !expected.baseline)) continue;
         Comparison comparison = compare(tapped.taps.at(name), expected, tolerance);

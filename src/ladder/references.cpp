@@ -118,6 +118,18 @@ std::optional<Failure> References::find_nan(const port::Stage& stage, const Case
     return std::nullopt;
 }
 
+Result<port::Tensor> References::given_truth(const CaseData& data, const port::Stage& stage,
+                                             const port::TensorSpec& tap, const TensorMap& taps) {
+    const port::Implementation* in_double = port_.implementation("float64");
+    WW_CHECK(in_double && in_double->stages.count(stage.name), "given without float64");
+    RunRequest request{.stage = &stage, .impl = &in_double->stages.at(stage.name),
+                       .scope = &data.scope, .inputs = &data.values, .taps = true, .in_double = true};
+    for (const std::string& name : tap.given) request.given.push_back(&taps.at(name));
+    RunResult result = runner_.run(request);
+    if (result.failure) return fail(result.failure->message);
+    return std::move(result.taps.at(tap.name));
+}
+
 std::optional<Failure> References::add_baseline(CaseData& data, const std::string& implementation,
                                                 const port::Stage& stage) {
     if (implementation == "reference") return std::nullopt;  // already in values

@@ -20,6 +20,10 @@ struct CaseData {
 
 class References {
   public:
+    // The tap in double, where the kernel's own values of the taps that it is given stand for the
+    // reference's. taps: the kernel's.
+    Result<port::Tensor> given_truth(const CaseData& data, const port::Stage& stage,
+                                     const port::TensorSpec& tap, const TensorMap& taps);
     References(const port::Port& port, Runner& runner, uint64_t seed)
         : port_(port), runner_(runner), seed_(seed) {}
 

@@ -31,7 +31,8 @@ struct Metrics {
     double cosine = 1;
     double gain = 1;  // <got, expected> / <expected, expected>
     double rmse = 0;
-    std::optional<double> baseline_max_abs;  // tolerance relative_to: the baseline's own error
+    // Tolerance relative_to: the baseline's own errors.
+    std::optional<double> baseline_max_abs, baseline_relative_l2;
     std::string output_hash;                 // XXH64 of the output's bytes, 16 hex digits
 };
 
@@ -95,6 +96,9 @@ struct Rung {
     std::vector<Metrics> metrics;
     std::optional<Failure> failure;
 };
+
+// Whether what the device does was seen on a GPU: the emulator is judged by one up to sm_90.
+bool on_silicon(const device::Info& device);
 
 struct CheckReport {
     std::string port;

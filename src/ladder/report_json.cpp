@@ -37,6 +37,8 @@ json to_json(const Metrics& metrics) {
                 {"rmse", number(metrics.rmse)},
                 {"output_hash", metrics.output_hash}};
     if (metrics.baseline_max_abs) out["baseline_max_abs"] = number(*metrics.baseline_max_abs);
+    if (metrics.baseline_relative_l2)
+        out["baseline_relative_l2"] = number(*metrics.baseline_relative_l2);
     return out;
 }
 
@@ -144,6 +146,7 @@ std::string to_json(const CheckReport& report) {
                        {{"kind", report.device.kind},
                         {"name", report.device.name},
                         {"target", report.device.target},
+                        {"on_silicon", on_silicon(report.device)},
                         {"driver", report.device.driver}}},
                       {"seed", report.seed},
                       {"seconds", report.seconds},

@@ -2,6 +2,8 @@
 // A report for people: one line a rung, and below a failed one where the fault is.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <functional>
 
 #include "base/files.hpp"
@@ -69,9 +71,16 @@ std::string ranges_text(const std::vector<LineRange>& ranges) {
 // The worst of all outputs, for the rung's one line.
 std::string metrics_text(const std::vector<Metrics>& metrics) {
     std::string out;
-    for (const Metrics& each : metrics)
-        out += fmt::format("{}{} {:.3g} ulp, L2 {:.2g}", out.empty() ? "" : "; ", each.output,
-                           each.max_ulp, each.relative_l2);
+    for (const Metrics& each : metrics) {
+        out += fmt::format("{}{} ", out.empty() ? "" : "; ", each.output);
+        if (!each.baseline_relative_l2)
+            out += fmt::format("{:.3g} ulp, L2 {:.2g}", each.max_ulp, each.relative_l2);
+        else  // its ulp say nothing: the baseline is off, too
+            out += fmt::format("L2 {:.4f}, {:.4f} of the baseline's", each.relative_l2,
+                               *each.baseline_relative_l2 > 0
+                                   ? each.relative_l2 / *each.baseline_relative_l2
+                                   : each.relative_l2 > 0 ? HUGE_VAL : 1.0);
+    }
     return out;
 }
 
@@ -162,6 +171,8 @@ std::string failure_text(const Rung& rung) {
     return out;
 }
 
+bool on_silicon(const device::Info& device) { return device.kind == "cuda" || device.sm <= 90; }
+
 std::string summary_text(const CheckReport& report) {
     size_t passed = 0, failed = 0, skipped = 0;
     for (const Rung& rung : report.rungs) {
@@ -169,8 +180,9 @@ std::string summary_text(const CheckReport& report) {
         failed += rung.status == RungStatus::fail;
         skipped += rung.status == RungStatus::skip;
     }
-    std::string out = fmt::format("{} on {} ({}): {}, {} rungs passed", report.port,
+    std::string out = fmt::format("{} on {} ({}{}): {}, {} rungs passed", report.port,
                                   report.device.name, report.device.target,
+                                  on_silicon(report.device) ? "" : "; emulated, not yet run on silicon",
                                   report.pass ? "pass" : "FAIL", passed);
     if (failed) out += fmt::format(", {} failed", failed);
     if (skipped) out += fmt::format(", {} skipped", skipped);

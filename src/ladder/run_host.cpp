@@ -60,13 +60,13 @@ Failure failure_of(FailureKind kind, const std::string& stage, const Diagnostics
 
 bool Runner::has_taps(const port::StageImpl& impl, const port::Stage& stage) const {
     const auto* kernel = std::get_if<port::KernelImpl>(&impl.value);
-    return kernel && !kernel->tap_args.empty() && !stage.taps.empty();
+    return kernel && (!kernel->tap_args.empty() || !kernel->plan.empty()) && !stage.taps.empty();
 }
 
 Result<port::Layout> Runner::layout(const std::string& tensor, const RunRequest& request) const {
     const port::TensorSpec* spec = port_.tensor(tensor);
     WW_CHECK(spec != nullptr, tensor);
-    if (request.in_double && port::info(spec->dtype).is_float)
+    if (request.in_double && port::info(port::dtype_of(*spec, *request.scope)).is_float)
         return port::layout_of(*spec, *request.scope, port::Dtype::f64);
     return port::layout_of(*spec, *request.scope);
 }
@@ -86,7 +86,7 @@ Result<TensorMap> Runner::make_results(const std::vector<std::string>& names,
 RunResult Runner::run_library(const RunRequest& request, const port::LibraryImpl& library) {
     RunResult result;
     const auto start = std::chrono::steady_clock::now();
-    LibraryCall call{.scope = request.scope, .device = &device_};
+    LibraryCall call{.scope = request.scope, .folder = port_.folder, .device = &device_};
     const auto call_it = [&]() -> Status {
         const auto function = find_library(libraries_, library.symbol, library.path);
         call.fits = function.has_value();
@@ -99,6 +99,7 @@ RunResult Runner::run_library(const RunRequest& request, const port::LibraryImpl
         }
         for (const std::string& name : request.stage->inputs)
             call.inputs[name] = &request.inputs->at(name);
+        for (const port::Tensor* tensor : request.given) call.inputs[tensor->name] = tensor;
         for (auto& [name, tensor] : result.outputs) call.outputs[name] = &tensor;
         for (auto& [name, tensor] : result.taps) call.taps[name] = &tensor;
         return (*function)(call);

@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "ladder/buffers.hpp"
+#include "ladder/image.hpp"
 #include "ladder/runner.hpp"
 #include "toolchain/compiler_messages.hpp"
 #include "toolchain/found.hpp"
@@ -18,26 +19,9 @@ namespace {
 
 using port::KernelImpl;
 
-bool without_fused_multiply_add(const std::vector<std::string>& options) {
-    return std::any_of(options.begin(), options.end(), [](const std::string& option) {
-        return option == "-fmad=false" || option == "--fmad=false";
-    });
-}
-
 Result<device::Image> image_from_file(const std::filesystem::path& path, device::Image::Kind kind) {
     WW_TRY(bytes, read_file(path));
     return device::Image{.kind = kind, .name = path.string(), .bytes = std::move(bytes)};
-}
-
-// The PTX as a cubin, where ptxas is there: what is measured is then what ships, and the choice of
-// --fmad reaches the assembler. The driver's own compiler takes the PTX otherwise.
-Result<device::Image> assembled(const device::Image& ptx, const std::string& target,
-                                const std::vector<std::string>& options) {
-    if (!toolchain::need_part("ptxas")) return ptx;
-    toolchain::AssembleOptions assemble;
-    if (without_fused_multiply_add(options)) assemble.options.push_back("--fmad=false");
-    WW_TRY(made, toolchain::assemble(ptx.bytes, target, ptx.name, assemble));
-    return device::Image{.kind = device::Image::Kind::cubin, .name = ptx.name, .bytes = made.cubin};
 }
 
 // Copies of a store that the compiler unrolled are one; without line info it is the instruction.
@@ -119,32 +103,43 @@ Result<device::Image> Runner::image_of(const RunRequest& request, const KernelIm
         return image_from_file(path, device::Image::Kind::cubin);
     const device::Info info = device_.info();
     const std::string target = kernel.target.empty() ? info.target : kernel.target;
-    device::Image image;
     if (kernel.kind == KernelImpl::Source::ptx) {
-        WW_TRY(read, image_from_file(path, device::Image::Kind::ptx));
-        image = std::move(read);
-    } else {
-        toolchain::CompileRequest compile;
-        WW_TRY(source, read_file(path));
-        compile.source = std::move(source);
-        compile.name = path.string();
-        compile.target = target;
-        WW_TRY(defines, port::defines_of(kernel, *request.scope));
-        compile.defines = std::move(defines);
-        if (taps) compile.defines.emplace_back(kernel.tap_define, "1");
-        compile.include_dirs = kernel.include;
-        compile.options = kernel.options;
-        auto compiled = toolchain::compile_ptx(compile);
-        if (!compiled)
-            return fail(port::placed(compiled.error(),
-                                     refused_place(compiled.error(), kernel, request.impl->place)));
-        image = device::Image{.kind = device::Image::Kind::ptx,
-                              .name = path.string() + " (PTX)",  // its lines are no source lines
-                              .bytes = std::move(compiled->ptx)};
-        text.warnings = toolchain::parse_nvrtc_log(compiled->log);
+        WW_TRY(ptx, image_from_file(path, device::Image::Kind::ptx));
+        text.ptx = ptx.bytes;
+        return image_for(info, std::move(ptx), target, kernel.options);
     }
-    text.ptx = image.bytes;
-    return info.kind == "cuda" ? assembled(image, target, kernel.options) : image;
+    toolchain::CompileRequest compile;
+    WW_TRY(source, read_file(path));
+    compile.source = std::move(source);
+    compile.name = path.string();
+    compile.target = target;
+    WW_TRY(defines, port::defines_of(kernel, *request.scope));
+    compile.defines = std::move(defines);
+    if (taps) compile.defines.emplace_back(kernel.tap_define, "1");
+    compile.include_dirs = kernel.include;
+    compile.options = kernel.options;
+    auto compiled = toolchain::compile_ptx(compile);
+    if (!compiled)
+        return fail(port::placed(compiled.error(),
+                                 refused_place(compiled.error(), kernel, request.impl->place)));
+    text.ptx = compiled->ptx;
+    text.warnings = toolchain::parse_nvrtc_log(compiled->log);
+    return image_for(info, ptx_image(compile.name, std::move(compiled->ptx)), target, kernel.options);
+}
+
+Result<KernelImpl> Runner::planned(const KernelImpl& kernel, const RunRequest& request) const {
+    if (kernel.plan.empty()) return kernel;
+    const auto plan = plans_.find(kernel.plan);
+    if (plan == plans_.end()) {
+        std::vector<std::string> known;
+        for (const auto& [name, function] : plans_) known.push_back(name);
+        return fail(request.impl->place.error(fmt::format(
+            "this program has no plan '{}'; it has: {}", kernel.plan, join(known, ", "))));
+    }
+    WW_TRY(made, plan->second(*request.scope, request.stage->name));
+    made.source = port_.folder / made.source;
+    for (std::filesystem::path& folder : made.include) folder = port_.folder / folder;
+    return std::move(made);
 }
 
 Status Runner::check_entry(const KernelImpl& kernel, device::ModuleId module,
@@ -190,10 +185,8 @@ Result<device::KernelId> Runner::load(const RunRequest& request, const KernelImp
     return id;
 }
 
-const Runner::Text* Runner::text_of(const RunRequest& request) const {
-    const auto* kernel = std::get_if<KernelImpl>(&request.impl->value);
-    if (!kernel) return nullptr;
-    const auto key = key_of(request, *kernel);
+const Runner::Text* Runner::text_of(const RunRequest& request, const KernelImpl& kernel) const {
+    const auto key = key_of(request, kernel);
     const auto found = key ? kernels_.find(key.value()) : kernels_.end();
     return found == kernels_.end() || found->second.text.ptx.empty() ? nullptr : &found->second.text;
 }
@@ -233,7 +226,9 @@ std::optional<Failure> Runner::prepare(const RunRequest& request) {
             return failure_of(FailureKind::arguments, stage,
                               port::placed(found.error(), request.impl->place));
     }
-    if (const auto* kernel = std::get_if<KernelImpl>(&request.impl->value)) {
+    if (const auto* given = std::get_if<KernelImpl>(&request.impl->value)) {
+        const auto kernel = planned(*given, request);
+        if (!kernel) return failure_of(FailureKind::arguments, stage, kernel.error());
         const auto loaded = load(request, *kernel);
         if (!loaded) return failure_at(FailureKind::compile, stage, loaded.error());
     }
@@ -260,12 +255,13 @@ Status Runner::check_fit(const RunRequest& request, const KernelImpl& kernel,
 
 std::optional<Failure> Runner::check_launch(const RunRequest& request) {
     if (auto failure = prepare(request)) return failure;
-    const auto* kernel = std::get_if<KernelImpl>(&request.impl->value);
-    if (!kernel) return std::nullopt;
+    const auto* given = std::get_if<KernelImpl>(&request.impl->value);
+    if (!given) return std::nullopt;
     const auto check = [&]() -> Status {
-        WW_TRY(loaded, load(request, *kernel));
-        WW_TRY(launch, launch_of(request, *kernel, no_address));
-        return check_fit(request, *kernel, loaded, launch);
+        WW_TRY(kernel, planned(*given, request));
+        WW_TRY(loaded, load(request, kernel));
+        WW_TRY(launch, launch_of(request, kernel, no_address));
+        return check_fit(request, kernel, loaded, launch);
     };
     if (const Status status = check(); !status)
         return failure_of(FailureKind::arguments, request.stage->name,
@@ -273,11 +269,12 @@ std::optional<Failure> Runner::check_launch(const RunRequest& request) {
     return std::nullopt;
 }
 
-RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& kernel) {
+RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& given) {
     RunResult result;
     Buffers buffers(device_, request.poison);
     std::optional<Intrusion> intrusion;
     const auto launch = [&]() -> Status {
+        WW_TRY(kernel, planned(given, request));
         WW_TRY(loaded, load(request, kernel));
         const port::Stage& stage = *request.stage;
         for (const std::string& name : stage.inputs) {

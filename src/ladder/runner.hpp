@@ -27,6 +27,7 @@ struct RunRequest {
     bool taps = false;
     bool in_double = false;  // float64: outputs and taps of float types are f64
     uint8_t poison = 0;      // outputs hold it before the run
+    std::vector<const port::Tensor*> given;  // a library gets these as inputs, too
     // Ask who last wrote this element; a guard zone or input that was written is asked for anyway.
     struct Trace {
         std::string tensor;
@@ -56,19 +57,21 @@ struct RunResult {
 class Runner {
   public:
     Runner(const port::Port& port, device::Device& device, const LibraryTable& libraries,
-           std::function<void(const std::string&)> on_printf = {})
-        : port_(port), device_(device), libraries_(libraries), on_printf_(std::move(on_printf)) {}
+           const PlanTable& plans, std::function<void(const std::string&)> on_printf = {})
+        : port_(port), device_(device), libraries_(libraries), plans_(plans),
+          on_printf_(std::move(on_printf)) {}
 
     RunResult run(const RunRequest& request);
     // Compiles and loads a kernel for the scope's defines (libraries are looked up); nothing runs.
     std::optional<Failure> prepare(const RunRequest& request);
-    // The PTX of a kernel that was loaded before, and what the compiler warned of. Null for what is
-    // no kernel or a cubin.
+    // The PTX of a kernel that was loaded before, and what the compiler warned of. Null for a cubin.
     struct Text {
         std::string ptx;
         Diagnostics warnings;
     };
-    const Text* text_of(const RunRequest& request) const;
+    const Text* text_of(const RunRequest& request, const port::KernelImpl& kernel) const;
+    // The kernel as port.toml has it, or as its plan function makes it for these sizes.
+    Result<port::KernelImpl> planned(const port::KernelImpl& kernel, const RunRequest& request) const;
     // The launch's sizes and arguments against the kernel's .param list; prepares first.
     std::optional<Failure> check_launch(const RunRequest& request);
     bool has_taps(const port::StageImpl& impl, const port::Stage& stage) const;
@@ -104,6 +107,7 @@ class Runner {
     const port::Port& port_;
     device::Device& device_;
     const LibraryTable& libraries_;
+    const PlanTable& plans_;
     std::function<void(const std::string&)> on_printf_;
     struct Loaded {
         device::KernelId id = 0;

@@ -34,6 +34,7 @@ class Checker {
         for (const Expr& condition : port_.require) expr(condition);
         for (const Stage& stage : port_.stages) this->stage(stage);
         for (const TensorSpec& tensor : port_.tensors) used(tensor);
+        for (const TensorSpec& tensor : port_.tensors) given(tensor);
         for (const Implementation& impl : port_.implementations)
             for (const auto& [name, stage_impl] : impl.stages)
                 implementation(*port_.stage(name), stage_impl);
@@ -70,6 +71,7 @@ class Checker {
         };
         for (const Axis& axis : port_.axes) add(axis.name, axis.place, "an axis");
         for (const Scalar& scalar : port_.scalars) add(scalar.name, scalar.place, "a scalar");
+        for (const NamedType& type : port_.types) add(type.name, type.place, "a type");
         for (const TensorSpec& tensor : port_.tensors) add(tensor.name, tensor.place, "a tensor");
     }
 
@@ -122,6 +124,22 @@ class Checker {
                                                name, stage.name));
             made_.push_back(name);
         }
+    }
+
+    void given(const TensorSpec& tensor) {
+        if (tensor.given.empty()) return;
+        const Stage* stage = maker(tensor);
+        if (!stage || tensor.role != Role::tap)
+            return error(tensor.place, fmt::format("tensor '{}' is no tap: 'given' is for taps", tensor.name));
+        for (const std::string& name : tensor.given)
+            if (name == tensor.name || !has(stage->taps, name))
+                error(tensor.place, unknown("tap", name, stage->taps, " of stage '" + stage->name + "'"));
+        const Implementation* in_double = port_.implementation("float64");
+        const bool has_stage = in_double && in_double->stages.count(stage->name);
+        if (!has_stage || !std::holds_alternative<LibraryImpl>(in_double->stages.at(stage->name).value))
+            error(tensor.place, fmt::format("'given' of '{}' needs a float64 implementation of stage "
+                                            "'{}' of kind library",
+                                            tensor.name, stage->name));
     }
 
     void used(const TensorSpec& tensor) {

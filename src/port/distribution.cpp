@@ -50,6 +50,12 @@ class Generator {
                 return ramp();
             case Distribution::Kind::special:
                 return special();
+            case Distribution::Kind::biased:
+                return biased();
+            case Distribution::Kind::correlated:
+                return correlated();
+            case Distribution::Kind::student_t:
+                return fill([&](int64_t i) { return student_t(i); });
             case Distribution::Kind::file:
                 break;
         }
@@ -99,14 +105,14 @@ class Generator {
         });
     }
 
-    // The channels with the smallest random keys are the outliers: exactly that many, any seed.
-    Status outliers() {
-        WW_TRY(channel, line(-1));
+    // Which channels of the last axis are special, exactly `fraction` of them (one at least),
+    // whatever the seed: those with the smallest random keys of the stream.
+    std::vector<bool> loud_channels(const Line& channel, uint64_t stream) const {
         const auto size = static_cast<size_t>(channel.extent);
         std::vector<int64_t> order(size);
         std::iota(order.begin(), order.end(), 0);
         std::vector<uint64_t> keys(size);
-        for (size_t c = 0; c < size; ++c) keys[c] = random_bits(seed_, stream_ ^ kChoiceStream, c);
+        for (size_t c = 0; c < size; ++c) keys[c] = random_bits(seed_, stream ^ kChoiceStream, c);
         std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
             const auto ka = keys[static_cast<size_t>(a)], kb = keys[static_cast<size_t>(b)];
             return ka != kb ? ka < kb : a < b;
@@ -115,15 +121,56 @@ class Generator {
         const auto count = static_cast<size_t>(std::clamp(wanted, 1.0, static_cast<double>(size)));
         std::vector<bool> loud(size, false);
         for (size_t i = 0; i < count; ++i) loud[static_cast<size_t>(order[i])] = true;
+        return loud;
+    }
+
+    Status outliers() {
+        WW_TRY(channel, line(-1));
+        const std::vector<bool> loud = loud_channels(channel, stream_);
         return fill([&](int64_t i) {
             return loud[static_cast<size_t>(channel.index(i))] ? normal(i) * d_.scale : normal(i);
         });
     }
 
+    Status biased() {
+        WW_TRY(channel, line(-1));
+        const std::vector<bool> loud = loud_channels(channel, 0);  // the same in all tensors
+        return fill([&](int64_t i) {
+            const int64_t c = channel.index(i);
+            if (!loud[static_cast<size_t>(c)]) return normal(i);
+            return normal(i) + (choice(~c, 2) == 0 ? d_.value : -d_.value);
+        });
+    }
+
+    // x[n] = rho x[n - 1] + sqrt(1 - rho^2) e[n]: each has the standard deviation of the first.
+    Status correlated() {
+        WW_TRY(along, line(d_.axis));
+        const double fresh = std::sqrt(1 - d_.rho * d_.rho);
+        std::vector<double> drawn(static_cast<size_t>(tensor_.layout.elements));
+        return fill([&](int64_t i) {  // elements before i on its line have smaller numbers
+            double& x = drawn[static_cast<size_t>(i)];
+            x = random_normal(seed_, stream_, static_cast<uint64_t>(i));
+            if (along.index(i) > 0) x = d_.rho * drawn[static_cast<size_t>(i - along.step)] + fresh * x;
+            return d_.mean + d_.std * x;
+        });
+    }
+
+    double student_t(int64_t i) const {
+        double squares = 0;
+        for (int64_t j = 0; j < d_.count; ++j) {
+            const auto index = static_cast<uint64_t>(i * d_.count + j);
+            const double x = random_normal(seed_, stream_ ^ kChoiceStream, index);
+            squares += x * x;
+        }
+        const double x = random_normal(seed_, stream_, static_cast<uint64_t>(i));
+        return d_.mean + d_.std * x / std::sqrt(squares / static_cast<double>(d_.count));
+    }
+
     Status sinks() {
         WW_TRY(along, line(d_.axis));
-        return fill(
-            [&](int64_t i) { return normal(i) + (along.index(i) < d_.count ? d_.value : 0.0); });
+        return fill([&](int64_t i) {
+            return along.index(i) < d_.count ? normal(i) * d_.scale + d_.value : normal(i);
+        });
     }
 
     Status one_hot() {
@@ -225,6 +272,12 @@ std::string_view name(Distribution::Kind kind) {
             return "ramp";
         case Kind::special:
             return "special";
+        case Kind::biased:
+            return "biased";
+        case Kind::correlated:
+            return "correlated";
+        case Kind::student_t:
+            return "student_t";
         case Kind::file:
             return "file";
     }

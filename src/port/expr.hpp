@@ -15,15 +15,17 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "port/dtype.hpp"
 #include "port/place.hpp"
 
 namespace ww::port {
 
 using Axes = std::map<std::string, int64_t, std::less<>>;
 
-// What names stand for: axes and integer scalars; float scalars.
+// What names stand for: axes and integer scalars; types of tensors; float scalars.
 struct Scope {
     Axes integers;
+    std::map<std::string, Dtype, std::less<>> types;
     std::map<std::string, double, std::less<>> reals;
 };
 

@@ -92,6 +92,7 @@ const Implementation* Port::implementation(std::string_view wanted) const {
     return find_named(implementations, wanted);
 }
 const Scalar* Port::scalar(std::string_view wanted) const { return find_named(scalars, wanted); }
+const NamedType* Port::type(std::string_view wanted) const { return find_named(types, wanted); }
 const Case* Port::find_case(std::string_view id) const {
     for (const Case& each : cases)
         if (each.id == id) return &each;
@@ -112,6 +113,10 @@ Result<Scope> scope_of(const Port& port, const Case& c) {
                 c.place.error(fmt::format("case '{}' gives axis '{}' no value", c.id, axis.name)));
         }
     }
+    for (const NamedType& type : port.types) {
+        const auto given = c.types.find(type.name);
+        scope.types[type.name] = given != c.types.end() ? given->second : type.dtype;
+    }
     for (const Scalar& scalar : port.scalars) {
         const auto given = c.scalars.find(scalar.name);
         if (given == c.scalars.end() && !scalar.value)
@@ -124,6 +129,11 @@ Result<Scope> scope_of(const Port& port, const Case& c) {
     return scope;
 }
 
+Dtype dtype_of(const TensorSpec& tensor, const Scope& scope) {
+    const auto named = scope.types.find(tensor.type);
+    return named != scope.types.end() ? named->second : tensor.dtype;
+}
+
 Result<Layout> layout_of(const TensorSpec& tensor, const Scope& scope, std::optional<Dtype> as) {
     const std::string what = fmt::format("an extent of tensor '{}'", tensor.name);
     WW_TRY(shape, eval_all(tensor.shape, scope, 1, what));
@@ -133,7 +143,7 @@ Result<Layout> layout_of(const TensorSpec& tensor, const Scope& scope, std::opti
         WW_TRY(values, eval_all(*tensor.strides, scope, 0, stride));
         strides = std::move(values);
     }
-    auto layout = make_layout(as.value_or(tensor.dtype), std::move(shape), std::move(strides));
+    auto layout = make_layout(as.value_or(dtype_of(tensor, scope)), std::move(shape), std::move(strides));
     if (!layout)
         return fail(tensor.place.error(
             fmt::format("tensor '{}': {}", tensor.name, layout.error().front().message)));

@@ -28,6 +28,13 @@ struct Axis {
     Place place;
 };
 
+// An element type that a case may choose: tensors name it instead of a dtype.
+struct NamedType {
+    std::string name;
+    Dtype dtype = Dtype::f32;  // for cases that say nothing
+    Place place;
+};
+
 // A kernel argument or define that is not a size. Integer scalars may stand in expressions.
 struct Scalar {
     std::string name;
@@ -41,12 +48,16 @@ std::string_view name(Role role);
 
 struct TensorSpec {
     std::string name;
-    Dtype dtype = Dtype::f32;
+    Dtype dtype = Dtype::f32;  // with a type: its default
+    std::string type;          // a NamedType; empty: the dtype is the same in every case
     Role role = Role::input;
     std::vector<Expr> shape;
     std::optional<std::vector<Expr>> strides;  // elements
     std::vector<Expr> tile;  // extents of the tile one block makes, as the shape; empty: unknown
     std::string stage;       // taps and scratch: the stage it belongs to
+    // Taps: earlier taps of the stage that the reference takes from the kernel itself when it makes
+    // the expected values of this one.
+    std::vector<std::string> given;
     Tolerance tolerance;     // outputs, intermediates and taps
     std::optional<Distribution> data;  // inputs: for cases that say nothing
     std::string description;
@@ -91,6 +102,8 @@ struct Define {
 // How one __global__ function is compiled and launched.
 struct KernelImpl {
     enum class Source { cuda, ptx, cubin };
+    // A function of this program that gives all that follows, case by case; empty: port.toml does.
+    std::string plan;
     Source kind = Source::cuda;
     std::filesystem::path source;  // absolute when the port came from a file
     std::string entry;
@@ -134,7 +147,8 @@ struct StageImpl {
 struct Implementation {
     std::string name;
     std::string description;
-    std::map<std::string, StageImpl, std::less<>> stages;  // by stage name
+    // By stage name; under "chain" what makes the port's outputs from its inputs in one call.
+    std::map<std::string, StageImpl, std::less<>> stages;
     Place place;
     bool is_candidate() const {
         return name != "reference" && name != "original" && name != "float64";
@@ -144,6 +158,7 @@ struct Implementation {
 struct Case {
     std::string id;
     Axes axes;  // as given; scope_of adds defaults and definitions
+    std::map<std::string, Dtype, std::less<>> types;
     std::map<std::string, Expr, std::less<>> scalars;
     std::map<std::string, Distribution, std::less<>> data;
     std::map<std::string, Tolerance, std::less<>> tolerances;
@@ -157,10 +172,13 @@ struct Case {
 struct Port {
     std::string name, description;
     std::filesystem::path folder, file;
+    std::string target;  // what an emulator is to be; empty: no matter
     std::vector<Axis> axes;
+    std::vector<NamedType> types;
     std::vector<Scalar> scalars;
     std::vector<TensorSpec> tensors;
     std::vector<Stage> stages;
+    Stage chain;  // all of them as one: the port's inputs and outputs
     std::vector<Implementation> implementations;  // in file order
     std::vector<Case> cases;
     std::vector<Expr> require;  // conditions that every case must meet
@@ -169,11 +187,13 @@ struct Port {
     const Stage* stage(std::string_view name) const;
     const Implementation* implementation(std::string_view name) const;
     const Scalar* scalar(std::string_view name) const;
+    const NamedType* type(std::string_view name) const;
     const Case* find_case(std::string_view id) const;
 };
 
 // Values of all axes and scalars in a case.
 Result<Scope> scope_of(const Port& port, const Case& c);
+Dtype dtype_of(const TensorSpec& tensor, const Scope& scope);
 // as: another dtype with the same shape (float64 references write f64), row-major.
 Result<Layout> layout_of(const TensorSpec& tensor, const Scope& scope,
                          std::optional<Dtype> as = std::nullopt);

@@ -23,6 +23,7 @@ bool check_name(const Node::Field& field, std::string_view what, Diagnostics& ou
 
 // [axes], [scalars], [tensors]
 void read_axes(const Node& table, Reading& reading);
+void read_types(const Node& table, Reading& reading);
 void read_scalars(const Node& table, Reading& reading);
 void read_tensors(const Node& table, Reading& reading);
 Tolerance read_tolerance(const Node& table, const std::string& what, Reading& reading);

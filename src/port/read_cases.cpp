@@ -47,6 +47,23 @@ void read_case_axes(const Node& table, const std::string& what, Case& out, Readi
     }
 }
 
+void read_case_types(const Node& table, const std::string& what, Case& out, Reading& reading) {
+    Fields fields(table, "'types' of " + what, reading.out);
+    for (const Node::Field& field : table.fields) {
+        const NamedType* type = reading.port.type(field.key);
+        if (!type) {
+            reading.out.push_back(
+                field.place.error(unknown("type", field.key, names_of(reading.port.types))));
+        } else if (const auto dtype = fields.dtype(field.key)) {
+            if (info(*dtype).is_float != info(type->dtype).is_float)
+                reading.out.push_back(field.place.error(fmt::format(
+                    "type '{}' is {} elsewhere: {} is another kind", field.key,
+                    name(type->dtype), name(*dtype))));
+            out.types[field.key] = *dtype;
+        }
+    }
+}
+
 void read_case_scalars(const Node& table, const std::string& what, Case& out, Reading& reading) {
     const Fields fields(table, "'scalars' of " + what, reading.out);
     for (const Node::Field& field : table.fields) {
@@ -107,6 +124,7 @@ void read_case(const Node& table, std::set<std::string>& ids, Reading& reading) 
             fields.error(id->place, fmt::format("two cases have the id '{}'", out.id));
     }
     if (const Node* axes = fields.get("axes")) read_case_axes(*axes, what, out, reading);
+    if (const Node* types = fields.get("types")) read_case_types(*types, what, out, reading);
     if (const Node* scalars = fields.get("scalars"))
         read_case_scalars(*scalars, what, out, reading);
     if (const Node* data = fields.get("data")) read_case_data(*data, what, out, reading);
@@ -148,6 +166,9 @@ void read_stages(const Node& list, Reading& reading) {
         fields.finish();
         if (reading.port.stage(out.name))
             fields.error(table.place, fmt::format("two stages have the name '{}'", out.name));
+        else if (out.name == "chain")
+            fields.error(fields.get("name")->place,
+                         "'chain' stands for all stages in one call: call the stage something else");
         else if (out.name == "description")
             fields.error(table.place, "a stage cannot have the name 'description'");
         reading.port.stages.push_back(std::move(out));

@@ -164,6 +164,11 @@ void read_taps(const Node& table, KernelImpl& out, Reading& reading, const std::
 
 KernelImpl read_kernel(Fields& fields, Reading& reading) {
     KernelImpl out;
+    if (fields.get("plan")) {  // the function gives everything
+        out.plan = fields.string("plan").value_or("");
+        for (auto* dims : {&out.grid, &out.block, &out.cluster}) dims->fill(Expr::constant(1));
+        return out;
+    }
     read_source(fields, out, reading);
     out.entry = fields.need_string("entry").value_or("");
     if (const Node* entry = fields.get("entry")) out.entry_place = entry->place;
@@ -248,13 +253,16 @@ void read_implementations(const Node& table, Reading& reading) {
         out.description = implementation.string("description").value_or("");
         for (const Node::Field& stage : field.value.fields) {
             if (stage.key == "description") continue;
-            if (!reading.port.stage(stage.key)) {
+            if (!reading.port.stage(stage.key) && stage.key != "chain") {
                 reading.out.push_back(
                     stage.place.error(unknown("stage", stage.key, stages, " of " + what)));
                 continue;
             }
             auto impl = read_stage_impl(stage.value,
                                         fmt::format("stage '{}' of {}", stage.key, what), reading);
+            if (impl && stage.key == "chain" && !std::holds_alternative<LibraryImpl>(impl->value))
+                reading.out.push_back(stage.place.error(
+                    fmt::format("'chain' of {} must be of kind library", what)));
             if (impl) out.stages.insert_or_assign(stage.key, std::move(*impl));
         }
         reading.port.implementations.push_back(std::move(out));

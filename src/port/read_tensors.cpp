@@ -18,10 +18,11 @@ std::vector<std::string> axis_names(const Port& port) {
 }
 
 const std::vector<std::string> kRoles = {"input", "output", "intermediate", "tap", "scratch"};
-const std::vector<std::string> kModes = {"exact", "ulp", "relative_to"};
+const std::vector<std::string> kModes = {"exact", "ulp", "row_ulp", "relative_to"};
 const std::vector<std::string> kDistributions = {"normal",  "uniform", "constant",   "outliers",
                                                  "sinks",   "one_hot", "equal_rows", "ramp",
-                                                 "special", "file"};
+                                                 "special", "biased",  "correlated", "student_t",
+                                                 "file"};
 
 // A number that must be finite, and at least low.
 void bounded(Fields& fields, std::string_view key, double low, double& to) {
@@ -71,6 +72,21 @@ void read_axes(const Node& table, Reading& reading) {
     }
 }
 
+void read_types(const Node& table, Reading& reading) {
+    Fields fields(table, "[types]", reading.out);
+    for (const Node::Field& field : table.fields) {
+        if (!check_name(field, "a type", reading.out)) continue;
+        if (dtype_named(field.key)) {
+            reading.out.push_back(field.place.error(
+                fmt::format("'{}' is the name of a dtype: call the type something else", field.key)));
+            continue;
+        }
+        const auto dtype = fields.dtype(field.key);
+        reading.port.types.push_back(
+            NamedType{field.key, dtype.value_or(Dtype::f32), field.place});
+    }
+}
+
 void read_scalars(const Node& table, Reading& reading) {
     const Fields fields(table, "[scalars]", reading.out);
     std::vector<std::string> known = axis_names(reading.port), integers = known;
@@ -99,10 +115,10 @@ Tolerance read_tolerance(const Node& table, const std::string& what, Reading& re
     Tolerance out;
     size_t mode = 0;
     if (fields.need("mode")) mode = fields.choice("mode", kModes).value_or(kModes.size());
-    out.mode = static_cast<Tolerance::Mode>(mode < kModes.size() ? mode : 0);
-    if (mode == 1) {
+    out.mode = static_cast<Tolerance::Mode>(mode < kModes.size() ? mode : 0);  // in that order
+    if (out.mode == Tolerance::Mode::ulp || out.mode == Tolerance::Mode::row_ulp) {
         if (fields.need("max")) bounded(fields, "max", 0, out.max_ulp);
-    } else if (mode == 2) {
+    } else if (out.mode == Tolerance::Mode::relative_to) {
         out.baseline = fields.string("baseline").value_or("reference");
         bounded(fields, "factor", 0, out.factor);
         bounded(fields, "floor_ulp", 0, out.floor_ulp);
@@ -132,7 +148,8 @@ Distribution read_distribution(const Node& table, const std::string& what, Readi
     out.kind = static_cast<Kind>(*kind);
     const bool normal = out.kind == Kind::normal || out.kind == Kind::outliers ||
                         out.kind == Kind::sinks || out.kind == Kind::equal_rows ||
-                        out.kind == Kind::special;
+                        out.kind == Kind::special || out.kind == Kind::biased ||
+                        out.kind == Kind::correlated || out.kind == Kind::student_t;
     if (normal) {
         bounded(fields, "mean", kAny, out.mean);
         bounded(fields, "std", 0, out.std);
@@ -143,8 +160,19 @@ Distribution read_distribution(const Node& table, const std::string& what, Readi
         if (out.low > out.high) fields.error(table.place, what + ": low is above high");
     }
     if (out.kind == Kind::constant) out.value = fields.number("value").value_or(0);
-    if (out.kind == Kind::sinks) out.value = 10;
+    if (out.kind == Kind::sinks || out.kind == Kind::biased) out.value = 10;
     if (out.kind == Kind::one_hot) out.value = 1;
+    if (out.kind == Kind::biased) bounded(fields, "value", kAny, out.value);
+    if (out.kind == Kind::correlated) {
+        out.axis = fields.integer("axis").value_or(-2);
+        bounded(fields, "rho", -1, out.rho);
+        if (out.rho > 1) fields.error(fields.get("rho")->place, "'rho' must be at most 1");
+    }
+    if (out.kind == Kind::student_t) {
+        out.count = fields.integer("degrees").value_or(3);
+        if (out.count < 1 || out.count > 32)
+            fields.error(fields.get("degrees")->place, "'degrees' must lie between 1 and 32");
+    }
     if (out.kind == Kind::sinks || out.kind == Kind::one_hot || out.kind == Kind::ramp) {
         bounded(fields, "value", kAny, out.value);
         const auto axis = fields.integer("axis");
@@ -152,13 +180,15 @@ Distribution read_distribution(const Node& table, const std::string& what, Readi
         out.axis = axis.value_or(-1);
     }
     if (out.kind == Kind::sinks) {
+        out.scale = 1;
+        bounded(fields, "scale", kAny, out.scale);
         out.count = fields.integer("count").value_or(1);
         if (out.count < 1) fields.error(fields.get("count")->place, "'count' must be at least 1");
     }
     if (out.kind == Kind::ramp) bounded(fields, "step", kAny, out.step);
     if (out.kind == Kind::outliers) bounded(fields, "scale", kAny, out.scale);
-    if (out.kind == Kind::special) out.fraction = 0.1;
-    if (out.kind == Kind::outliers || out.kind == Kind::special) {
+    if (out.kind == Kind::special || out.kind == Kind::biased) out.fraction = 0.1;
+    if (out.kind == Kind::outliers || out.kind == Kind::special || out.kind == Kind::biased) {
         bounded(fields, "fraction", 0, out.fraction);
         if (out.fraction > 1)
             fields.error(fields.get("fraction")->place, "'fraction' must be at most 1");
@@ -181,7 +211,11 @@ void read_tensors(const Node& table, Reading& reading) {
         const std::string what = fmt::format("tensor '{}'", field.key);
         Fields tensor(field.value, what, reading.out);
         TensorSpec out{.name = field.key, .place = field.place};
-        if (tensor.need("dtype")) out.dtype = tensor.dtype("dtype").value_or(Dtype::f32);
+        tensor.need("dtype");
+        const Node* spelled = tensor.get("dtype");
+        const NamedType* type = spelled ? reading.port.type(spelled->string) : nullptr;
+        if (type) out.type = type->name, out.dtype = type->dtype;
+        else if (spelled) out.dtype = tensor.dtype("dtype").value_or(Dtype::f32);
         if (tensor.need("shape")) out.shape = tensor.exprs("shape").value_or(std::vector<Expr>{});
         std::optional<size_t> role;
         if (tensor.need("role")) role = tensor.choice("role", kRoles);
@@ -190,6 +224,7 @@ void read_tensors(const Node& table, Reading& reading) {
         out.strides = tensor.exprs("strides");
         out.tile = tensor.exprs("tile").value_or(std::vector<Expr>{});
         out.description = tensor.string("description").value_or("");
+        out.given = tensor.strings("given").value_or(std::vector<std::string>{});
         if (out.shape.size() > kMaxRank)
             tensor.error(tensor.get("shape")->place,
                          fmt::format("{} has {} axes; at most {} are supported", what,

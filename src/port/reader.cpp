@@ -18,6 +18,7 @@ void read_head(const Node& table, Reading& reading, std::optional<Expr>& flops,
     reading.port.name = fields.need_string("name").value_or("");
     reading.port.description = fields.string("description").value_or("");
     reading.port.require = fields.exprs("require").value_or(std::vector<Expr>{});
+    reading.port.target = fields.string("target").value_or("");
     flops = fields.expr("flops");
     bytes = fields.expr("bytes");
     fields.finish();
@@ -47,6 +48,7 @@ void read_document(const Node& document, Reading& reading) {
     std::optional<Expr> flops, bytes;
     if (const Node* node = fields.need("port")) read_head(*node, reading, flops, bytes);
     if (const Node* node = fields.get("axes")) read_axes(*node, reading);
+    if (const Node* node = fields.get("types")) read_types(*node, reading);
     if (const Node* node = fields.get("scalars")) read_scalars(*node, reading);
     if (const Node* node = fields.need("tensors")) read_tensors(*node, reading);
     if (const Node* node = fields.need("stage")) read_stages(*node, reading);
@@ -60,6 +62,11 @@ void read_document(const Node& document, Reading& reading) {
     for (Case& each : reading.port.cases) {
         if (!each.flops) each.flops = flops;
         if (!each.bytes) each.bytes = bytes;
+    }
+    reading.port.chain.name = "chain";
+    for (const TensorSpec& tensor : reading.port.tensors) {
+        if (tensor.role == Role::input) reading.port.chain.inputs.push_back(tensor.name);
+        if (tensor.role == Role::output) reading.port.chain.outputs.push_back(tensor.name);
     }
     for (Stage& stage : reading.port.stages)
         for (TensorSpec& tensor : reading.port.tensors)

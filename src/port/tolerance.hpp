@@ -10,6 +10,7 @@ struct Tolerance {
     enum class Mode {
         exact,        // the same bits as the reference's (and NaN only where it has NaN)
         ulp,          // within max_ulp units in the last place of the reference's value
+        row_ulp,      // the same, of the largest magnitude in its row along the last axis
         relative_to,  // error against float64 <= factor * baseline's own error + floor_ulp ulp
     };
     Mode mode = Mode::exact;

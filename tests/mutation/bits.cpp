@@ -27,7 +27,7 @@ std::unique_ptr<device::Device> open_bounded_device() {
 }
 
 Bench::Bench(port::Port port) : port_(std::move(port)), device_(open_bounded_device()) {
-    runner_.emplace(port_, *device_, libraries_);
+    runner_.emplace(port_, *device_, libraries_, plans_);
 }
 
 Result<std::unique_ptr<Bench>> Bench::open(const std::filesystem::path& path) {

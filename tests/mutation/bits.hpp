@@ -28,6 +28,7 @@ class Bench {
     explicit Bench(port::Port port);
     port::Port port_;
     ladder::LibraryTable libraries_;
+    ladder::PlanTable plans_;
     std::unique_ptr<device::Device> device_;
     std::optional<ladder::Runner> runner_;
 };

@@ -217,7 +217,7 @@ Result<ladder::CheckReport> Laboratory::State::check(const Mutant& mutant) const
     options.port = folder / "softmax";
     options.implementation = mutant.candidate->name;
     options.libraries = kernels::references();
-    options.open_device = [](uint32_t) -> Result<std::unique_ptr<device::Device>> {
+    options.open_device = [](const std::string&, uint32_t) -> Result<std::unique_ptr<device::Device>> {
         return open_bounded_device();
     };
     return ladder::check(options);

@@ -103,7 +103,7 @@ class Check : public ::testing::Test {
         options.port = folder_.path();
         if (options.libraries.empty())
             options.libraries = {{"double_reference", double_reference}};
-        options.open_device = [kernels](uint32_t) -> Result<std::unique_ptr<device::Device>> {
+        options.open_device = [kernels](const std::string&, uint32_t) -> Result<std::unique_ptr<device::Device>> {
             return std::unique_ptr<device::Device>(new FakeDevice(kernels));
         };
         return check(options);
