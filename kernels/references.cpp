@@ -6,9 +6,21 @@ namespace ww::kernels {
 ladder::LibraryTable references() {
     return {
         {"softmax_reference", softmax_reference},
+        {"sage3_mean_q", sage3_mean_q},
+        {"sage3_mean_k", sage3_mean_k},
+        {"sage3_smooth_q", sage3_smooth_q},
+        {"sage3_smooth_k", sage3_smooth_k},
+        {"sage3_key_bias", sage3_key_bias},
+        {"sage3_row_shift", sage3_row_shift},
+        {"sage3_quantize_q", sage3_quantize_q},
+        {"sage3_quantize_k", sage3_quantize_k},
+        {"sage3_quantize_v", sage3_quantize_v},
+        {"sage3_attention", sage3_attention},
+        {"sage3_api", sage3_api},
+        {"sage3_attention_unquantised", sage3_attention_unquantised},
     };
 }
 
-ladder::PlanTable plans() { return {}; }
+ladder::PlanTable plans() { return {{"sage3_plan", sage3_plan}}; }
 
 }  // namespace ww::kernels

@@ -8,6 +8,23 @@ namespace ww::kernels {
 
 Status softmax_reference(const ladder::LibraryCall& call);
 
+// Sage Attention 3, stage by stage. Its output in double is that of attention without quantisation.
+Status sage3_mean_q(const ladder::LibraryCall& call);
+Status sage3_mean_k(const ladder::LibraryCall& call);
+Status sage3_smooth_q(const ladder::LibraryCall& call);
+Status sage3_smooth_k(const ladder::LibraryCall& call);
+Status sage3_key_bias(const ladder::LibraryCall& call);
+Status sage3_row_shift(const ladder::LibraryCall& call);
+Status sage3_quantize_q(const ladder::LibraryCall& call);
+Status sage3_quantize_k(const ladder::LibraryCall& call);
+Status sage3_quantize_v(const ladder::LibraryCall& call);
+Status sage3_attention(const ladder::LibraryCall& call);
+Status sage3_attention_unquantised(const ladder::LibraryCall& call);
+
+// Its public API (sage3/sage3.h) from q, k, v to o and lse, and its plan for one stage.
+Status sage3_api(const ladder::LibraryCall& call);
+Result<port::KernelImpl> sage3_plan(const port::Scope& scope, std::string_view stage);
+
 ladder::LibraryTable references();
 ladder::PlanTable plans();
 

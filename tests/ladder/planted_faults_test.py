@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants one fault at a time in a copy of kernels/softmax and looks at what `check` says about it.
+"""Plants one fault at a time in a copy of a port and looks at what `check` says about it.
 
-usage: planted_faults_test.py WARPWRIGHT SOURCE_FOLDER
+usage: planted_faults_test.py WARPWRIGHT SOURCE_FOLDER PORT
 """
 import json
 import pathlib
@@ -14,9 +14,12 @@ import tempfile
 COMMON, PLAIN = "softmax/softmax_common.cuh", "softmax/softmax_plain.cu"
 CP_ASYNC, EXP2, PORT = "softmax/softmax_cp_async.cu", "common/exp2_fma.cuh", "softmax/port.toml"
 
+SMOOTH, ATTENTION = "sage3/sage3_smooth.cuh", "sage3/sage3_attention.cuh"
+
 # name, file, text, its replacement, and what must come out: rung (a prefix), kind of failure, and
-# where it applies output, tap, or the text of the source line that wrote the wrong element.
-FAULTS = [
+# where it applies output, tap, a part of the message, or the text of the source line that wrote the
+# wrong element. "options": of check.
+SOFTMAX = [
     ("bf16 output a bit up", COMMON, "params.p_bf16[at] = ptx::cvt_rn_bf16_f32(p);",
      "params.p_bf16[at] = ptx::cvt_rn_bf16_f32(p) + 1;",
      {"rung": "stage/plain/softmax/", "kind": "wrong", "output": "p_bf16", "tap": "",
@@ -59,12 +62,42 @@ FAULTS = [
 ]
 
 
+# What makes Sage Attention 3 right, taken away: each must be found. The first two are the original's bugs.
+SAGE3 = [
+    ("the mask by permuted columns", ATTENTION, "if (key_of(at, tile, j, c) >= end[c / 2])",
+     "if (tile * kTile + j * 8 + at.t * 2 + c % 2 >= end[c / 2])",
+     {"options": ["--case", "*causal*"], "rung": "stage/fp4/attention/", "kind": "wrong", "tap": "s"}),
+    ("the second key tile dropped", ATTENTION, "multiply_p_v(probabilities, stage, at, o);",
+     "if (tile != tiles - 2) multiply_p_v(probabilities, stage, at, o);",
+     {"options": ["--case", "x3"], "rung": "stage/fp4/attention/", "kind": "wrong", "tap": "o_tile"}),
+    ("K modified in place", SMOOTH, "smooth[i] = narrow<T>(",
+     "smooth[i] = const_cast<T*>(x.row(bh / heads, bh % heads, l))[channel] = narrow<T>(",
+     {"options": ["--case", "small"], "rung": "stage/fp4/smooth_", "kind": "input_modified"}),
+    ("K modified in place, seen by callers of the API", SMOOTH, "smooth[i] = narrow<T>(",
+     "smooth[i] = const_cast<T*>(x.row(bh / heads, bh % heads, l))[channel] = narrow<T>(",
+     {"options": ["--case", "small", "--rung", "chain/*"], "rung": "chain/fp4/small", "kind": "stopped",
+      "message": "changed its input q"}),
+    ("a rescale that is rounded away", ATTENTION, "o[j][x] = ptx::mul_rn_f32(o[j][x], rescale[x / 2]);",
+     "o[j][x] = ptx::mul_rn_f32(o[j][x], rescale[x / 2] > 0.75f ? 1.0f : rescale[x / 2]);",
+     {"options": ["--case", "long"], "rung": "stage/fp4/attention/long", "kind": "wrong",
+      "tap": "o_tile"}),
+    ("P quantised directly", ATTENTION, "constexpr float kLargestScale = 448.0f;",
+     "constexpr float kLargestScale = 1.0f / 6.0f;",
+     {"options": ["--case", "sinks", "--rung", "stage/*"], "rung": "stage/fp4/attention/sinks",
+      "kind": "wrong", "output": "o", "tap": "p_scales"}),
+    ("no smoothing of biased channels", SMOOTH, "        means[static_cast<long long>(blockIdx.x) * depth + channel] = ptx::div_rn_f32(",
+     "        means[static_cast<long long>(blockIdx.x) * depth + channel] = 0.0f * ptx::div_rn_f32(",
+     {"options": ["--case", "biased", "--rung", "chain/*"], "rung": "chain/fp4/biased", "kind": "wrong",
+      "output": "o", "relative_l2": 2.0}),
+]
+
+
 def line_of(path, number):
     return pathlib.Path(path).read_text("utf-8").split("\n")[number - 1]
 
 
-def check(program, folder):
-    command = [program, "check", str(folder / "kernels" / "softmax"), "--json"]
+def check(program, port, options):
+    command = [program, "check", str(port), "--json", *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if not done.stdout:
         sys.exit(f"no report: {done.stderr}")
@@ -82,6 +115,11 @@ def problems(want, code, report):
     failure = rung["failure"]
     if not rung["name"].startswith(want["rung"]):
         found.append(f"failed at {rung['name']}: {failure['message']}")
+    if want.get("message", "") not in failure["message"]:
+        found.append(f"the message is {failure['message']!r}")
+    errors = [each["relative_l2"] for each in rung["metrics"] if each["output"] == failure["output"]]
+    if "relative_l2" in want and max(errors, default=0) < want["relative_l2"]:
+        found.append(f"the relative L2 error is only {errors}")
     for key in ("kind", "output", "tap"):
         if key in want and failure[key] != want[key]:
             found.append(f"{key} is {failure[key]!r}: {failure['message']}")
@@ -95,13 +133,14 @@ def problems(want, code, report):
 
 
 def main():
-    program, source = sys.argv[1], pathlib.Path(sys.argv[2])
+    program, source, port = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+    faults = {"softmax": SOFTMAX, "sage3": SAGE3}[port]
     failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "tests").mkdir()
         shutil.copytree(source / "tests" / "data", folder / "tests" / "data")
-        for title, file, text, replacement, want in FAULTS:
+        for title, file, text, replacement, want in faults:
             shutil.rmtree(folder / "kernels", ignore_errors=True)
             shutil.copytree(source / "kernels", folder / "kernels")
             target = folder / "kernels" / file
@@ -109,10 +148,10 @@ def main():
             if text not in before:
                 sys.exit(f"{title}: {file} no longer has {text!r}")
             target.write_text(before.replace(text, replacement, 1), "utf-8")
-            found = problems(want, *check(program, folder))
+            found = problems(want, *check(program, folder / "kernels" / port, want.get("options", [])))
             print(f"{'FAIL' if found else 'pass'}  {title}" + "".join(f"\n      {f}" for f in found))
             failed += bool(found)
-    print(f"{len(FAULTS) - failed} of {len(FAULTS)} planted faults were found where they are")
+    print(f"{len(faults) - failed} of {len(faults)} planted faults were found where they are")
     sys.exit(failed > 0)
 
 

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+// FP4 attention of Sage Attention 3 for sm_120a, first form: cp.async, two buffers, no warp
+// specialisation. One block makes 128 queries of one head; warp w its rows 16w .. 16w + 15. Keys
+// come in tiles of 128, the last one first, so that masks only touch the first steps.
+//   S = bias + Q4 K4^T;  P = 2688 * 2^((S - m) c) in e2m1 with one ue4m3 scale for 16 keys, made in
+//   registers;  O = O 2^((m_old - m) c) + P4 V4;  l likewise from the unquantised P;  O / l.
+#pragma once
+#include "../common/ptx_cp_async.cuh"
+#include "../common/ptx_fp4.cuh"
+#include "../common/ptx_mma.cuh"
+#include "../common/ptx_sync.cuh"
+#include "sage3_common.cuh"
+
+namespace sage3 {
+
+constexpr int kWarps = 8;
+constexpr int kAttentionThreads = 32 * kWarps;
+constexpr int kColumnTiles = kTile / 8;      // 8-key products of a tile
+constexpr int kBands = kTile / kPermuted;    // 32-key bands: in each a thread owns 8 consecutive keys
+constexpr int kSteps = kTile / 64;           // k = 64 steps of P V
+constexpr float kLargestScale = 448.0f;      // of ue4m3; 6 is e2m1's: P is at most 448 * 6
+constexpr float kLog2Six = 2.58496250f;
+constexpr float kLog2Scale = 11.3923174f;    // log2(448 * 6)
+constexpr float kLn2 = 0.693147181f;
+
+enum Causal : unsigned { kFull = 0, kBottomRight = 1, kTopLeft = 2 };
+
+struct Config {
+    int head_dim;  // padded: 64 or 128
+};
+
+template <class T>
+struct Params {
+    const unsigned char* q_codes;   // [BH, LqP, DP / 2]
+    const unsigned char* q_scales;  // [BH, LqP, DP / 16] (scale_offset)
+    const unsigned char* k_codes;   // [BHkv, LkP, DP / 2], keys permuted
+    const unsigned char* k_scales;  // [BHkv, LkP, DP / 16] (scale_offset)
+    const unsigned char* v_codes;   // [BHkv, DP, LkP / 2]
+    const unsigned char* v_scales;  // [BHkv, DP, LkP / 16] (scale_offset)
+    const float* bias;              // [BH, LqP / 128, LkP]
+    const float* shift;             // [BH, Lq]
+    T* o;                           // [B, H, Lq, D]; strides in elements
+    float* lse;                     // [BH, Lq]
+    long long o_batch, o_head, o_token;
+    int heads, kv_heads, lq, lk, depth;
+    unsigned causal;
+    float scale;  // > 0
+#if WW_TAPS
+    float* s;                 // [BH, Lq, LkP] logits / scale; -inf where masked
+    float* group_max;         // [BH, Lq, LkP / 16]
+    unsigned* p_codes;        // [BH, Lq, LkP / 8] words
+    unsigned char* p_scales;  // [BH, Lq, LkP / 16]
+    float* row_max;           // [BH, LkP / 128, Lq] after the tile
+    float* row_sum;           // [BH, LkP / 128, Lq] after the tile
+    float* o_tile;            // [BH, LkP / 128, Lq, DP] after the tile, not divided
+#endif
+};
+
+template <int kDepth>
+struct Stage {
+    alignas(16) unsigned char k_codes[kTile * kDepth / 2];
+    alignas(16) unsigned char v_codes[kDepth * kTile / 2];
+    alignas(16) unsigned char k_scales[kTile * kDepth / kGroup];
+    alignas(16) unsigned char v_scales[kDepth * kTile / kGroup];
+    alignas(16) float bias[kTile];
+};
+
+// Where this thread stands: lane 4g + t owns rows g and g + 8 of its warp's 16.
+struct Place {
+    int bh, kv, query_tile, first_row;  // first_row: of the warp, in the head
+    int lane, g, t;
+
+    __device__ __forceinline__ int row(int half) const { return first_row + g + 8 * half; }
+};
+
+// Row-major rows of kRowBytes bytes in shared memory, their 16-byte chunks exchanged so that the
+// eight rows of an ldmatrix lie in different banks.
+template <int kRowBytes>
+__device__ __forceinline__ int swizzled(int row, int chunk) {
+    constexpr int kChunks = kRowBytes / 16, kRowsOfLine = 128 / kRowBytes;
+    return row * kRowBytes + (chunk ^ (row / kRowsOfLine % kChunks)) * 16;
+}
+
+__device__ __forceinline__ void copy_16(const void* to, const void* from) {
+    ptx::cp_async_cg_16(ptx::cvta_to_shared(to), from);
+}
+
+// Starts the copies of one key tile.
+template <int kDepth, class T>
+__device__ __forceinline__ void start_load(const Params<T>& p, const Place& at, int tile, Stage<kDepth>& stage) {
+    constexpr int kKeyBytes = kDepth / 2, kTokenBytes = kTile / 2;
+    const int lkp = padded(p.lk);
+    const unsigned char* k = p.k_codes + (static_cast<long long>(at.kv) * lkp + tile * kTile) * kKeyBytes;
+    for (int i = threadIdx.x; i < kTile * kKeyBytes / 16; i += kAttentionThreads)
+        copy_16(stage.k_codes + swizzled<kKeyBytes>(i / (kKeyBytes / 16), i % (kKeyBytes / 16)), k + i * 16);
+    const unsigned char* v =
+        p.v_codes + static_cast<long long>(at.kv) * kDepth * (lkp / 2) + tile * kTokenBytes;
+    for (int i = threadIdx.x; i < kDepth * kTokenBytes / 16; i += kAttentionThreads) {
+        const int channel = i / (kTokenBytes / 16), chunk = i % (kTokenBytes / 16);
+        copy_16(stage.v_codes + swizzled<kTokenBytes>(channel, chunk),
+                v + static_cast<long long>(channel) * (lkp / 2) + chunk * 16);
+    }
+    const unsigned char* ks =
+        p.k_scales + (static_cast<long long>(at.kv) * lkp + tile * kTile) * (kDepth / kGroup);
+    for (int i = threadIdx.x; i < kTile * kDepth / kGroup / 16; i += kAttentionThreads)
+        copy_16(stage.k_scales + i * 16, ks + i * 16);
+    // 64 channels are 64 * LkP / 16 bytes of scales, 512 of them this tile's.
+    const unsigned char* vs = p.v_scales + static_cast<long long>(at.kv) * kDepth * (lkp / kGroup) + tile * 512;
+    for (int i = threadIdx.x; i < kDepth * kTile / kGroup / 16; i += kAttentionThreads)
+        copy_16(stage.v_scales + i * 16, vs + static_cast<long long>(i / 32) * 64 * (lkp / kGroup) + i % 32 * 16);
+    const float* bias =
+        p.bias + (static_cast<long long>(at.bh) * (padded(p.lq) / kTile) + at.query_tile) * lkp + tile * kTile;
+    for (int i = threadIdx.x; i < kTile / 4; i += kAttentionThreads) copy_16(stage.bias + i * 4, bias + i * 4);
+}
+
+// Fragments of Q and its scales, kept in registers for the whole loop.
+template <int kDepth>
+struct QueryFragments {
+    unsigned codes[kDepth / 64][4];
+    unsigned scales[kDepth / 64];
+
+    template <class T>
+    __device__ __forceinline__ void load(const Params<T>& p, const Place& at) {
+        const int lqp = padded(p.lq);
+        const unsigned char* q = p.q_codes + static_cast<long long>(at.bh) * lqp * (kDepth / 2);
+        const unsigned char* qs = p.q_scales + static_cast<long long>(at.bh) * lqp * (kDepth / kGroup);
+        const int scale_row = at.row(at.lane & 1);  // lanes 4g and 4g + 1 are read
+#pragma unroll
+        for (int step = 0; step < kDepth / 64; ++step) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                codes[step][i] = *reinterpret_cast<const unsigned*>(
+                    q + static_cast<long long>(at.row(i & 1)) * (kDepth / 2) + step * 32 + i / 2 * 16 + at.t * 4);
+            scales[step] = *reinterpret_cast<const unsigned*>(
+                qs + scale_offset(scale_row, step * 4, kDepth / kGroup));
+        }
+    }
+};
+
+// S[8-key product][row half * 2 + column]: the accumulators begin with the bias of their keys.
+template <int kDepth>
+__device__ __forceinline__ void multiply_q_k(const QueryFragments<kDepth>& q, const Stage<kDepth>& stage,
+                                             const Place& at, float (&s)[kColumnTiles][4]) {
+    constexpr int kKeyBytes = kDepth / 2, kChunks = kKeyBytes / 16;
+#pragma unroll
+    for (int j = 0; j < kColumnTiles; ++j)
+#pragma unroll
+        for (int c = 0; c < 4; ++c)  // the keys of band j / 4 that this thread owns: 8t .. 8t + 7
+            s[j][c] = stage.bias[j / 4 * kPermuted + at.t * 8 + j % 4 * 2 + c % 2];
+#pragma unroll
+    for (int band = 0; band < kBands; ++band) {
+        const int scale_key = band * kPermuted + at.t * 8 + at.g;  // lane 4g + j serves product j
+        unsigned scales[kDepth / 64];
+#pragma unroll
+        for (int step = 0; step < kDepth / 64; ++step)
+            scales[step] = *reinterpret_cast<const unsigned*>(
+                stage.k_scales + scale_offset(scale_key, step * 4, kDepth / kGroup));
+        unsigned b[4][kDepth / 64][2];  // [product][step]: one ldmatrix fills 4 / kChunks products
+#pragma unroll
+        for (int j = 0; j < 4; j += 4 / kChunks) {
+            const int matrix = at.lane / 8;
+            const int key = band * kPermuted + (j + matrix / kChunks) * 8 + at.lane % 8;
+            unsigned d[4];
+            ptx::ldmatrix_sync_x4_b16(
+                d, ptx::cvta_to_shared(stage.k_codes + swizzled<kKeyBytes>(key, matrix % kChunks)));
+#pragma unroll
+            for (int i = 0; i < 4; ++i) b[j + i / kChunks][i % kChunks / 2][i % 2] = d[i];
+        }
+#pragma unroll
+        for (int step = 0; step < kDepth / 64; ++step) {
+            float(*const d)[4] = s + band * 4;
+            ptx::mma_m16n8k64_mxf4nvf4_4x<0>(d[0], q.codes[step], b[0][step][0], b[0][step][1], q.scales[step], scales[step]);
+            ptx::mma_m16n8k64_mxf4nvf4_4x<1>(d[1], q.codes[step], b[1][step][0], b[1][step][1], q.scales[step], scales[step]);
+            ptx::mma_m16n8k64_mxf4nvf4_4x<2>(d[2], q.codes[step], b[2][step][0], b[2][step][1], q.scales[step], scales[step]);
+            ptx::mma_m16n8k64_mxf4nvf4_4x<3>(d[3], q.codes[step], b[3][step][0], b[3][step][1], q.scales[step], scales[step]);
+        }
+    }
+}
+
+// How many leading keys the row sees; 0 or less: none.
+template <class T>
+__device__ __forceinline__ int visible_keys(const Params<T>& p, int row) {
+    if (p.causal == kFull) return p.lk;
+    const int end = row + 1 + (p.causal == kBottomRight ? p.lk - p.lq : 0);
+    return end < p.lk ? end : p.lk;
+}
+
+// The key (its natural number in the sequence) behind s[j][c].
+__device__ __forceinline__ int key_of(const Place& at, int tile, int j, int c) {
+    return tile * kTile + j / 4 * kPermuted + at.t * 8 + j % 4 * 2 + c % 2;
+}
+
+template <class T>
+__device__ __forceinline__ void mask(const Params<T>& p, const Place& at, int tile, float (&s)[kColumnTiles][4]) {
+    const int end[2] = {visible_keys(p, at.row(0)), visible_keys(p, at.row(1))};
+#pragma unroll
+    for (int j = 0; j < kColumnTiles; ++j)
+#pragma unroll
+        for (int c = 0; c < 4; ++c)
+            if (key_of(at, tile, j, c) >= end[c / 2]) s[j][c] = minus_infinity();
+}
+
+// P of a tile as operands of P V, and what the running softmax keeps of a row.
+struct Probabilities {
+    unsigned codes[kSteps][4], scales[kSteps];
+};
+struct RowState {
+    float max[2], sum[2];  // sum: this thread's share
+};
+
+__device__ __forceinline__ float finite(float x) { return x == minus_infinity() ? 0.0f : x; }
+
+// Largest of each row's 16-key groups: a group is 8 keys of this lane and 8 of its neighbour.
+__device__ __forceinline__ void group_maxima(const float (&s)[kColumnTiles][4], float (&largest)[2][kBands]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int band = 0; band < kBands; ++band) {
+            float m = s[band * 4][half * 2];
+#pragma unroll
+            for (int i = 1; i < 8; ++i) m = ptx::max_NaN_f32(m, s[band * 4 + i / 2][half * 2 + i % 2]);
+            largest[half][band] = ptx::max_NaN_f32(m, ptx::shfl_sync_bfly_f32(m, 1));
+        }
+}
+
+// Moves the row state on to this tile; rescale[half] is what older sums are multiplied by.
+__device__ __forceinline__ void advance(RowState& state, const float (&largest)[2][kBands], float c,
+                                        float (&rescale)[2]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        float m = largest[half][0];
+#pragma unroll
+        for (int band = 1; band < kBands; ++band) m = ptx::max_NaN_f32(m, largest[half][band]);
+        m = ptx::max_NaN_f32(m, ptx::shfl_sync_bfly_f32(m, 2));
+        const float before = state.max[half];
+        state.max[half] = ptx::max_NaN_f32(before, m);
+        rescale[half] = ptx::ex2_approx_ftz_f32(
+            ptx::mul_rn_f32(ptx::sub_rn_f32(before, finite(state.max[half])), c));
+        state.sum[half] = ptx::mul_rn_f32(state.sum[half], rescale[half]);
+    }
+}
+
+// Two-level quantisation in registers: a group's scale is P of its maximum over 6, at most 448, so
+// the largest code of each group is 6. s becomes P over the unrounded scale, in [0, 6].
+__device__ __forceinline__ void quantize_p(float (&s)[kColumnTiles][4], const float (&largest)[2][kBands],
+                                           float c, RowState& state, const Place& at, Probabilities& out) {
+    float scale[2][kBands];
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int band = 0; band < kBands; ++band) {
+            const float to_row = ptx::mul_rn_f32(ptx::sub_rn_f32(largest[half][band], finite(state.max[half])), c);
+            scale[half][band] = ptx::mul_rn_f32(kLargestScale, ptx::ex2_approx_ftz_f32(to_row));
+            const float top = finite(largest[half][band]);
+            float of_group = 0.0f;
+            unsigned codes = 0;
+#pragma unroll
+            for (int i = 0; i < 8; i += 2) {
+                float(&pair)[4] = s[band * 4 + i / 2];
+#pragma unroll
+                for (int x = half * 2; x < half * 2 + 2; ++x) {
+                    pair[x] = ptx::ex2_approx_ftz_f32(ptx::fma_rn_f32(ptx::sub_rn_f32(pair[x], top), c, kLog2Six));
+                    of_group = ptx::add_rn_f32(of_group, pair[x]);
+                }
+                codes |= ptx::cvt_rn_satfinite_e2m1x2_f32(pair[half * 2 + 1], pair[half * 2]) << i * 4;
+            }
+            state.sum[half] = ptx::fma_rn_f32(scale[half][band], of_group, state.sum[half]);
+            out.codes[band / 2][band % 2 * 2 + half] = codes;
+        }
+    // Lanes 4g + 0, 1 hold the scales of keys 0-15 of a band, lanes 4g + 2, 3 those of keys 16-31.
+    // The product reads four consecutive groups of row g from lane 4g, of row g + 8 from 4g + 1.
+    const unsigned pick = at.t % 2 == 0 ? 0x6240u : 0x7351u;
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+        const unsigned low = ptx::cvt_rn_satfinite_e4m3x2_f32(scale[1][step * 2], scale[0][step * 2]);
+        const unsigned high = ptx::cvt_rn_satfinite_e4m3x2_f32(scale[1][step * 2 + 1], scale[0][step * 2 + 1]);
+        const unsigned mine = low | high << 16;
+        out.scales[step] = ptx::prmt_b32(mine, ptx::shfl_sync_bfly_b32(mine, 2), pick);
+    }
+}
+
+// O += P V. o[8-channel product][row half * 2 + column].
+template <int kDepth>
+__device__ __forceinline__ void multiply_p_v(const Probabilities& p, const Stage<kDepth>& stage, const Place& at,
+                                             float (&o)[kDepth / 8][4]) {
+    constexpr int kTokenBytes = kTile / 2;
+#pragma unroll
+    for (int block = 0; block < kDepth / 32; ++block) {
+        const int scale_channel = block * 32 + at.t * 8 + at.g;  // lane 4g + j serves product j
+        unsigned scales[kSteps], b[4][4];
+#pragma unroll
+        for (int step = 0; step < kSteps; ++step)
+            scales[step] = *reinterpret_cast<const unsigned*>(
+                stage.v_scales + scale_offset(scale_channel, step * 4, kTile / kGroup));
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+            const int channel = block * 32 + j * 8 + at.lane % 8;
+            ptx::ldmatrix_sync_x4_b16(
+                b[j], ptx::cvta_to_shared(stage.v_codes + swizzled<kTokenBytes>(channel, at.lane / 8)));
+        }
+        float(*const d)[4] = o + block * 4;
+#pragma unroll
+        for (int step = 0; step < kSteps; ++step) {
+            ptx::mma_m16n8k64_mxf4nvf4_4x<0>(d[0], p.codes[step], b[0][step * 2], b[0][step * 2 + 1], p.scales[step], scales[step]);
+            ptx::mma_m16n8k64_mxf4nvf4_4x<1>(d[1], p.codes[step], b[1][step * 2], b[1][step * 2 + 1], p.scales[step], scales[step]);
+            ptx::mma_m16n8k64_mxf4nvf4_4x<2>(d[2], p.codes[step], b[2][step * 2], b[2][step * 2 + 1], p.scales[step], scales[step]);
+            ptx::mma_m16n8k64_mxf4nvf4_4x<3>(d[3], p.codes[step], b[3][step * 2], b[3][step * 2 + 1], p.scales[step], scales[step]);
+        }
+    }
+}
+
+__device__ __forceinline__ float quad_sum(float x) {
+    x = ptx::add_rn_f32(x, ptx::shfl_sync_bfly_f32(x, 1));
+    return ptx::add_rn_f32(x, ptx::shfl_sync_bfly_f32(x, 2));
+}
+
+// O / l and the log-sum-exp. A row that sees nothing: zeros and -inf.
+template <int kDepth, class T>
+__device__ __forceinline__ void store_result(const Params<T>& p, const Place& at, const RowState& state,
+                                             const float (&o)[kDepth / 8][4]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const float sum = quad_sum(state.sum[half]);
+        const int row = at.row(half);
+        if (row >= p.lq) continue;
+        const float inverse = sum == 0.0f ? 0.0f : ptx::rcp_rn_f32(sum);
+        T* out = p.o + at.bh / p.heads * p.o_batch + at.bh % p.heads * p.o_head + row * p.o_token;
+#pragma unroll
+        for (int j = 0; j < kDepth / 8; ++j)
+#pragma unroll
+            for (int x = 0; x < 2; ++x) {
+                const int channel = j * 8 + at.t * 2 + x;
+                if (channel < p.depth) out[channel] = narrow<T>(ptx::mul_rn_f32(o[j][half * 2 + x], inverse));
+            }
+        if (at.t != 0) continue;
+        const long long i = static_cast<long long>(at.bh) * p.lq + row;
+        // The logits are scale * (S + shift); l lacks the factor 2688.
+        const float base2 = ptx::sub_rn_f32(ptx::lg2_approx_f32(sum), kLog2Scale);
+        const float logit = ptx::mul_rn_f32(p.scale, ptx::add_rn_f32(state.max[half], p.shift[i]));
+        p.lse[i] = sum == 0.0f ? minus_infinity() : ptx::fma_rn_f32(base2, kLn2, logit);
+    }
+}
+
+}  // namespace sage3
+
+#include "sage3_taps.cuh"
+
+namespace sage3 {
+
+template <Config kConfig, class T>
+__device__ void attention(const Params<T>& p) {
+    constexpr int kDepth = kConfig.head_dim;
+    static_assert(kDepth == 64 || kDepth == 128, "the quantisers pad to one of these");
+    __shared__ Stage<kDepth> stages[2];
+
+    const int query_tiles = padded(p.lq) / kTile;
+    Place at;
+    at.bh = blockIdx.x / query_tiles;
+    at.kv = at.bh / p.heads * p.kv_heads + at.bh % p.heads / (p.heads / p.kv_heads);
+    at.query_tile = blockIdx.x % query_tiles;
+    at.lane = threadIdx.x % 32;
+    at.g = at.lane / 4;
+    at.t = at.lane % 4;
+    at.first_row = at.query_tile * kTile + threadIdx.x / 32 * 16;
+
+    // The tiles that this block's last row sees; keys from safe_end on are hidden from some row.
+    const int last_row = (at.query_tile + 1) * kTile < p.lq ? (at.query_tile + 1) * kTile - 1 : p.lq - 1;
+    const int end = visible_keys(p, last_row), safe_end = visible_keys(p, at.query_tile * kTile);
+    const int tiles = end <= 0 ? 0 : padded(end) / kTile;
+    const float c = ptx::mul_rn_f32(p.scale, kLog2e);
+
+    QueryFragments<kDepth> q;
+    q.load(p, at);
+    RowState state{{minus_infinity(), minus_infinity()}, {0.0f, 0.0f}};
+    float o[kDepth / 8][4] = {};
+    tap_unvisited<kDepth>(p, at, tiles);
+    if (tiles > 0) start_load(p, at, tiles - 1, stages[0]);
+    ptx::cp_async_commit_group();
+    for (int tile = tiles - 1, now = 0; tile >= 0; --tile, now ^= 1) {
+        if (tile > 0) start_load(p, at, tile - 1, stages[now ^ 1]);
+        ptx::cp_async_commit_group();  // empty at the last tile: the wait below stays the same
+        ptx::cp_async_wait_group<1>();
+        ptx::bar_sync(0);
+        const Stage<kDepth>& stage = stages[now];
+
+        float s[kColumnTiles][4], largest[2][kBands], rescale[2];
+        Probabilities probabilities;
+        multiply_q_k(q, stage, at, s);
+        if ((tile + 1) * kTile > safe_end) mask(p, at, tile, s);
+        tap_scores(p, at, tile, s);
+        group_maxima(s, largest);
+        advance(state, largest, c, rescale);
+        quantize_p(s, largest, c, state, at, probabilities);
+        tap_probabilities(p, at, tile, largest, probabilities, state);
+#pragma unroll
+        for (int j = 0; j < kDepth / 8; ++j)
+#pragma unroll
+            for (int x = 0; x < 4; ++x) o[j][x] = ptx::mul_rn_f32(o[j][x], rescale[x / 2]);
+        multiply_p_v(probabilities, stage, at, o);
+        tap_o<kDepth>(p, at, tile, o);
+        ptx::bar_sync(0);  // everyone is done with this stage: the next step may refill it
+    }
+    store_result<kDepth>(p, at, state, o);
+}
+
+}  // namespace sage3
