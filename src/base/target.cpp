@@ -13,6 +13,10 @@ std::string Target::arch() const {
 
 std::string Target::text() const { return fmt::format("sm_{}", arch()); }
 
+bool Target::is_within(int device_sm) const {
+    return device_sm >= sm && (suffix == 0 || device_sm / 10 == sm / 10);
+}
+
 Result<Target> parse_target(std::string_view text) {
     constexpr std::string_view kPrefix = "sm_";
     const bool prefixed = text.starts_with(kPrefix);

@@ -14,6 +14,9 @@ struct Target {
 
     std::string arch() const;  // "90a"
     std::string text() const;  // "sm_90a"
+    // Whether a device of that compute capability (90 for 9.0) has all that the target has. With a
+    // suffix it is one of the same family: sm_121 has what sm_120a has, compiled anew for sm_121a.
+    bool is_within(int device_sm) const;
 };
 
 // Anything but a target fails with the spelling that is meant.

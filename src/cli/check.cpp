@@ -26,10 +26,25 @@ struct Options {
     uint64_t budget = uint64_t{1} << 32;
     std::string junit;
     bool json = false;
+    bool needs_hardware = false;  // the GPU at hand is not one that the port is for
 };
 
-ladder::OpenDevice opener(const Options& options) {
-    if (options.on == "cuda") return [](const std::string&, uint32_t) { return device::open_cuda(); };
+Result<std::unique_ptr<device::Device>> open_gpu(const std::string& of_port, bool& needs_hardware) {
+    WW_TRY(gpu, device::open_cuda());
+    if (of_port.empty()) return std::move(gpu);
+    WW_TRY(target, parse_target(of_port));
+    const device::Info info = gpu->info();
+    needs_hardware = !target.is_within(info.sm);
+    if (!needs_hardware) return std::move(gpu);
+    return fail(fmt::format("the port is for {}, and {} is {}: leave --on out to emulate it", target.text(),
+                            info.name, info.target));
+}
+
+ladder::OpenDevice opener(Options& options) {
+    if (options.on == "cuda")
+        return [&options](const std::string& of_port, uint32_t) {
+            return open_gpu(of_port, options.needs_hardware);
+        };
     return [given = options.target, budget = options.budget](
                const std::string& of_port,
                uint32_t threads) -> Result<std::unique_ptr<device::Device>> {
@@ -99,7 +114,7 @@ int run(Options& options) {
     }
     print_as_it_goes(options);
     const auto result = ladder::check(options.check);
-    if (!result) return report(result.error());
+    if (!result) return report(result.error(), options.needs_hardware ? kNeedsHardware : kUsage);
     if (options.json)
         fmt::print("{}\n", ladder::to_json(*result));
     else

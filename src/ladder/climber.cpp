@@ -80,6 +80,9 @@ void Climber::reference_rung(Rung& rung, const port::Case& c) {
         Comparison own = compare(reference->second,
                                  Expected{.reference = &reference->second, .truth = &tensor}, any);
         own.metrics.mismatches = 0;
+        const port::Tolerance& tolerance = port::tolerance_of(c, *port_.tensor(name));
+        if (tolerance.mode == port::Tolerance::Mode::relative_to)  // its ulp say nothing
+            own.metrics.baseline_relative_l2 = own.metrics.relative_l2;
         rung.metrics.push_back(std::move(own.metrics));
     }
 }

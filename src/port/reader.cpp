@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/files.hpp"
+#include "base/target.hpp"
 #include "port/read.hpp"
 
 namespace ww::port {
@@ -19,6 +20,9 @@ void read_head(const Node& table, Reading& reading, std::optional<Expr>& flops,
     reading.port.description = fields.string("description").value_or("");
     reading.port.require = fields.exprs("require").value_or(std::vector<Expr>{});
     reading.port.target = fields.string("target").value_or("");
+    if (const Node* node = fields.get("target"))
+        if (const auto target = parse_target(reading.port.target); !target)
+            fields.error(node->place, target.error().front().message);
     flops = fields.expr("flops");
     bytes = fields.expr("bytes");
     fields.finish();

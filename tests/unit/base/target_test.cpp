@@ -14,6 +14,14 @@ TEST(Target, IsReadAndWritten) {
     EXPECT_EQ(family.arch(), "100f");
 }
 
+TEST(Target, ADeviceIsWithinAFamily) {
+    EXPECT_TRUE(ww::parse_target("sm_80")->is_within(90));
+    EXPECT_FALSE(ww::parse_target("sm_90")->is_within(89));
+    EXPECT_TRUE(ww::parse_target("sm_120a")->is_within(121));
+    EXPECT_FALSE(ww::parse_target("sm_90a")->is_within(100));
+    EXPECT_FALSE(ww::parse_target("sm_120a")->is_within(90));
+}
+
 TEST(Target, OtherSpellingsAreRefused) {
     for (const char* text : {"", "sm_", "90a", "sm_9", "sm_1000", "sm_90b", "sm_90aa", "SM_90",
                              "compute_90", "sm_90 ", "sm_a90"})
