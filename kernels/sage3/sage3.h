@@ -36,6 +36,9 @@ typedef struct ww_sage3_tensor {
     int64_t batch, head, token;
 } ww_sage3_tensor;
 
+/* Range: |v| above 2688 is clipped to it, as are q and k this far from their means; a group of 16 values
+ * none of which reaches 6 / 1024 becomes zeros. Differences from the means must fit the type. A NaN in q
+ * makes its block of 128 queries NaN, one in k its head, one in v its channel of its head. */
 typedef struct ww_sage3_problem {
     int64_t batches, heads, kv_heads, queries, keys, head_dim; /* head_dim 1 to 128; kv_heads divides heads */
     ww_sage3_type type;      /* of q, k, v and o */

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t kThreads = 256;  // of every kernel but key_bias: kTile
 constexpr int64_t kMaxLength = int64_t{1} << 28, kMaxGrid = (int64_t{1} << 31) - 1;
-constexpr int64_t kMaxRows = int64_t{1} << 40, kMaxBias = int64_t{1} << 42;  // no product below overflows
+constexpr int64_t kMaxSpan = int64_t{1} << 50;
+constexpr int64_t kMaxRows = int64_t{1} << 40, kMaxBias = int64_t{1} << 42;
 constexpr std::string_view kPrepare = "sage3_prepare.cu", kAttention = "sage3_attention.cu";
 
 Failure wrong(std::string_view argument, std::string value, std::string_view due) {
@@ -36,6 +37,9 @@ Status check_output_strides(const Problem& p, const Strides& o) {
         if (stride < span)
             return wrong("o", fmt::format("strided by {}, {}, {} elements", o.batch, o.head, o.token),
                          "its rows overlap");
+        if (stride > kMaxSpan / extent)
+            return wrong("o", fmt::format("strided by {}, {}, {} elements", o.batch, o.head, o.token),
+                         "more than 2^50 elements from end to end");
         span = stride * (extent - 1) + span;
     }
     return ok();
@@ -63,8 +67,10 @@ Status check(const Request& r) {
     if (p.h % p.h_kv != 0)
         return wrong("heads", fmt::format("{}", p.h),
                      fmt::format("a multiple of kv_heads ({}) is due", p.h_kv));
-    const int64_t heads = p.b * p.h, rows = heads * std::max(p.lqp(), p.lkp());
-    if (heads > kMaxGrid || rows > kMaxRows || heads * p.query_tiles() * p.lkp() > kMaxBias)
+    // In this order, so that no product overflows: 2^28 * 2^28, 2^31 * 2^28, 2^33 * 2^28.
+    const int64_t heads = p.b * p.h;
+    if (heads > kMaxGrid || heads * std::max(p.lqp(), p.lkp()) > kMaxRows ||
+        heads * p.query_tiles() * p.lkp() > kMaxBias)
         return fail(fmt::format("{} batches of {} heads, {} queries and {} keys are too large: at most 2^40 "
                                 "rows over all heads and 2^42 biases of keys are supported",
                                 p.b, p.h, p.lq, p.lk));

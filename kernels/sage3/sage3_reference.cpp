@@ -149,8 +149,9 @@ Values mean_rows(const Values& x, int64_t rows, int64_t d, int64_t rows_per_mean
 }
 
 Group quantize_group(std::span<const float, kGroup> x) {
-    float largest = 0;
-    for (const float each : x) largest = std::max(largest, std::fabs(each));
+    float largest = 0;  // NaN if there is one
+    for (const float each : x)
+        if (!(std::fabs(each) <= largest)) largest = std::isnan(largest) ? largest : std::fabs(each);
     Group out;
     out.scale = static_cast<uint8_t>(
         numerics::encode(Format::e4m3, static_cast<double>(largest / 6.0f), {.saturate = true}));

@@ -21,7 +21,7 @@ using Values = std::vector<double>;
 Values mean_rows(const Values& x, int64_t rows, int64_t d, int64_t rows_per_mean);
 
 // 16 values as NVFP4 by the float operations of the kernel, in its order: scale = e4m3(amax / 6),
-// inverse = 1 / scale (0 for 0), code = e2m1(x * inverse).
+// inverse = 1 / scale (0 for 0), code = e2m1(x * inverse). A NaN makes the scale NaN.
 struct Group {
     std::array<uint8_t, kGroup> codes;  // e2m1
     uint8_t scale;                      // ue4m3

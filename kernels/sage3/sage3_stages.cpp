@@ -140,7 +140,9 @@ Status fill_taps(const LibraryCall& call, const sage3::Taps& taps) {
     return ok();
 }
 
-// The algorithm's output and taps; plain: the output of attention without quantisation instead.
+// The algorithm's output and taps; plain: the output of attention without quantisation instead. A
+// kernel's own P and row maxima, where they are among the inputs, take the place of the reference's;
+// the output is then what follows from them.
 Status attention(const LibraryCall& call, bool plain) {
     WW_TRY(p, problem_of(call, {"q", "k", "v", "q_codes", "q_scales", "k_codes", "k_scales", "v_codes",
                                 "v_scales", "bias", "shift"}));
@@ -161,7 +163,7 @@ Status attention(const LibraryCall& call, bool plain) {
     }
     sage3::Output out = sage3::quantised_attention(p, q, k, v, values_of(call.input("bias")),
                                                    values_of(call.input("shift")), options);
-    if (plain)
+    if (plain && !options.given)
         out = sage3::plain_attention(p, values_of(call.input("q")), values_of(call.input("k")),
                                      values_of(call.input("v")));
     WW_TRY(o, fill_output(call, "o", out.o));

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace ww::ladder {
 namespace {
 
@@ -146,32 +148,44 @@ Expected Climber::expected_of(const CaseData& data, const std::string& tensor,
     return out;
 }
 
-Expected Climber::expected_of_tap(const Target& target, const CaseData& data, const std::string& tap,
-                                  const TensorMap& taps, const port::Tolerance& tolerance,
-                                  std::optional<port::Tensor>& made) {
-    Expected out = expected_of(data, tap, tolerance);
-    const port::TensorSpec& spec = *port_.tensor(tap);
-    if (spec.given.empty()) return out;
-    auto truth = references_.given_truth(data, *target.stage, spec, taps);
-    if (!truth) return out;  // the reference cannot use them: NaN or the like, judged by its own
-    made = std::move(truth).value();
-    out.truth = &*made;
+Result<Expected> Climber::expected_of_given(const Target& target, const CaseData& data,
+                                            const std::string& tensor,
+                                            const port::Tolerance& tolerance, Tapped& tapped) {
+    Expected out = expected_of(data, tensor, tolerance);
+    const std::vector<std::string>& given = port_.tensor(tensor)->given;
+    if (given.empty()) return out;
+    const std::string key = join(given, ",");
+    if (!tapped.made.count(key)) {
+        WW_TRY(made, references_.given_truth(data, *target.stage, given, tapped.taps));
+        tapped.made.emplace(key, std::move(made));
+    }
+    out.truth = &tapped.made.at(key).at(tensor);
     return out;
 }
 
+const port::Tolerance& Climber::tapped_tolerance(const port::Case& c,
+                                                 const port::TensorSpec& tensor) const {
+    return tensor.role == port::Role::tap ? port::tolerance_of(c, tensor) : tensor.given_tolerance;
+}
+
 bool Climber::judge(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
-                    const TensorMap* taps, const port::Tensor* against) {
+                    Tapped* tapped, const port::Tensor* against) {
     const port::TensorSpec& spec = *port_.tensor(got.name);
-    port::Tolerance tolerance = port::tolerance_of(*target.c, spec);
+    port::Tolerance tolerance =
+        tapped ? tapped_tolerance(*target.c, spec) : port::tolerance_of(*target.c, spec);
     if (tolerance.mode == port::Tolerance::Mode::relative_to) {
         if (auto failure = references_.add_baseline(data, tolerance.baseline, *target.stage)) {
             fail_with(rung, std::move(*failure));
             return false;
         }
     }
-    std::optional<port::Tensor> made;
-    Expected expected = taps ? expected_of_tap(target, data, got.name, *taps, tolerance, made)
-                             : expected_of(data, got.name, tolerance);
+    auto found = tapped ? expected_of_given(target, data, got.name, tolerance, *tapped)
+                        : Result<Expected>(expected_of(data, got.name, tolerance));
+    if (!found) {
+        fail_with(rung, failure_of(FailureKind::reference, target.stage->name, found.error()));
+        return false;
+    }
+    Expected expected = std::move(found).value();
     if (against) {  // another implementation is the yardstick; both may be off by the tolerance
         expected.reference = against;
         if (tolerance.mode == port::Tolerance::Mode::relative_to) expected.baseline = against;
@@ -190,9 +204,9 @@ bool Climber::judge(Rung& rung, const Target& target, CaseData& data, const port
     Failure failure{.kind = comparison.kind, .message = comparison.message,
                     .stage = target.stage->name, .output = got.name, .case_id = target.c->id,
                     .first = comparison.first, .worst = comparison.worst};
-    if (taps) failure.tap = got.name;
+    if (spec.role == port::Role::tap) failure.tap = got.name;
     if (comparison.first)
-        localise(failure, target, data, got.name, comparison.first_linear, taps != nullptr);
+        localise(failure, target, data, got.name, comparison.first_linear, tapped != nullptr);
     fail_with(rung, std::move(failure));
     return false;
 }
@@ -257,8 +271,12 @@ void Climber::taps_rung(Rung& rung, const Target& target) {
         find_other_writers(*failure, target, *data, tapped.taps.at(name).layout, true);
         return fail_with(rung, std::move(*failure));
     }
+    Tapped run{tapped.taps};
     for (const std::string& name : target.stage->taps)  // in program order
-        judge(rung, target, *data, tapped.taps.at(name), &tapped.taps);
+        judge(rung, target, *data, tapped.taps.at(name), &run);
+    for (const std::string& name : target.stage->outputs)
+        if (!port_.tensor(name)->given.empty())
+            judge(rung, target, *data, tapped.outputs.at(name), &run);
 }
 
 Runner* Climber::single_threaded(Rung& rung) {
@@ -289,16 +307,6 @@ void Climber::determinism_rung(Rung& rung, const Target& target) {
 
 void Climber::chain_rung(Rung& rung, const port::Implementation& implementation,
                          const port::Case& c) {
-    if (implementation.stages.count(port_.chain.name)) {  // its own host code, in one call
-        const Target target{.implementation = &implementation, .stage = &port_.chain, .c = &c};
-        CaseData* data = data_for(rung, target);
-        if (!data) return;
-        RunResult result = runner_.run(request_for(target, *data));
-        if (result.failure) return fail_run(rung, target, request_for(target, *data), std::move(*result.failure));
-        for (const std::string& name : port_.chain.outputs)
-            judge(rung, target, *data, result.outputs.at(name), nullptr);
-        return;
-    }
     TensorMap values;  // grows stage by stage, from the implementation's own results
     for (const port::Stage& stage : port_.stages) {
         const bool covered = implementation.stages.count(stage.name) > 0;
@@ -312,12 +320,32 @@ void Climber::chain_rung(Rung& rung, const port::Implementation& implementation,
         request.inputs = &values;
         RunResult result = runner_.run(request);
         if (result.failure) return fail_run(rung, target, request, std::move(*result.failure));
-        for (auto& [name, tensor] : result.outputs) {
+        for (const std::string& name : stage.outputs) {
+            port::Tensor& tensor = result.outputs.at(name);
             const bool is_result = port_.tensor(name)->role == port::Role::output;
             if (is_result) judge(rung, target, *data, tensor, nullptr);
             values.insert_or_assign(name, std::move(tensor));
         }
     }
+    if (!rung.failure && implementation.stages.count(port_.chain.name))
+        one_call(rung, implementation, c, values);
+}
+
+// The implementation's own host code: the port's outputs in one call, with the bits that its stages
+// give one by one.
+void Climber::one_call(Rung& rung, const port::Implementation& implementation, const port::Case& c,
+                       const TensorMap& one_by_one) {
+    const Target target{.implementation = &implementation, .stage = &port_.chain, .c = &c};
+    CaseData* data = data_for(rung, target);
+    if (!data) return;
+    const RunRequest request = request_for(target, *data);
+    RunResult result = runner_.run(request);
+    if (result.failure) return fail_run(rung, target, request, std::move(*result.failure));
+    TensorMap expected;
+    for (const std::string& name : port_.chain.outputs) expected.emplace(name, one_by_one.at(name));
+    if (auto failure = find_changed(target, expected, result.outputs, FailureKind::wrong,
+                                    "the stages one by one and the chain in one call"))
+        fail_with(rung, std::move(*failure));
 }
 
 void Climber::compare_rung(Rung& rung, const Target& target, const port::Implementation& other) {

@@ -44,20 +44,27 @@ class Climber {
     void explain(Rung& rung, const port::Implementation& implementation);
 
   private:
+    // A run with taps, and what the reference made of those that it was given.
+    struct Tapped {
+        const TensorMap& taps;
+        std::map<std::string, TensorMap> made = {};  // by the names that were given
+    };
     // One step on each build of a stage (with and without taps) for each case that it serves; the
     // first failure makes the implementation unusable.
     void each_build(Rung& rung, const port::Implementation& implementation, const port::Stage& stage,
                     const std::vector<const port::Case*>& cases,
                     const std::function<std::optional<Failure>(const RunRequest&)>& step);
+    void one_call(Rung& rung, const port::Implementation& implementation, const port::Case& c,
+                  const TensorMap& one_by_one);
     // The case's data, or nothing after the rung was told why it fails or is skipped.
     CaseData* data_for(Rung& rung, const Target& target);
     RunRequest request_for(const Target& target, const CaseData& data) const;
     // Outputs of a run that was found good or bad before; run again when they are not kept.
     const TensorMap* outputs_of(Rung& rung, const Target& target, CaseData& data);
     // Judges one tensor; on failure the rung fails and, when it is new, is localised.
-    // taps: got is one of them.
+    // tapped: got comes from that run.
     bool judge(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
-               const TensorMap* taps, const port::Tensor* against = nullptr);
+               Tapped* tapped, const port::Tensor* against = nullptr);
     void localise(Failure& failure, const Target& target, const CaseData& data,
                   const std::string& tensor, int64_t linear, bool taps);
     void first_bad_tap(Failure& failure, const Target& target, CaseData& data);
@@ -71,11 +78,12 @@ class Climber {
                                         const std::string& what) const;
     void fail_run(Rung& rung, const Target& target, RunRequest request, Failure failure);
     Runner* single_threaded(Rung& rung);
-    // As expected_of for a tap, given the kernel's own values of others where port.toml says so;
-    // made holds what was made for it.
-    Expected expected_of_tap(const Target& target, const CaseData& data, const std::string& tap,
-                             const TensorMap& taps, const port::Tolerance& tolerance,
-                             std::optional<port::Tensor>& made);
+    // As expected_of, where port.toml says so given the kernel's own values of other taps.
+    Result<Expected> expected_of_given(const Target& target, const CaseData& data,
+                                       const std::string& tensor, const port::Tolerance& tolerance,
+                                       Tapped& tapped);
+    // The tolerance of a tap; of an output, the one for where taps are given.
+    const port::Tolerance& tapped_tolerance(const port::Case& c, const port::TensorSpec& tensor) const;
     Expected expected_of(const CaseData& data, const std::string& tensor,
                          const port::Tolerance& tolerance) const;
 

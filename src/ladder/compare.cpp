@@ -72,9 +72,16 @@ BaselineError baseline_error(const Tensor& baseline, const Tensor& truth) {
     return out;
 }
 
-// The largest finite magnitude of each row along the last axis.
-std::vector<double> row_magnitudes(const Tensor& tensor) {
-    const int64_t row = tensor.layout.shape.empty() ? 1 : tensor.layout.shape.back();
+// Elements of a row of so many trailing axes.
+int64_t row_elements(const port::Layout& layout, int64_t axes) {
+    int64_t out = 1;
+    for (size_t i = 0; i < layout.rank() && i < static_cast<size_t>(axes); ++i)
+        out *= layout.shape[layout.rank() - 1 - i];
+    return out;
+}
+
+// The largest finite magnitude of each row.
+std::vector<double> row_magnitudes(const Tensor& tensor, int64_t row) {
     std::vector<double> out(static_cast<size_t>(tensor.layout.elements / row), 0.0);
     for (int64_t i = 0; i < tensor.layout.elements; ++i) {
         double& largest = out[static_cast<size_t>(i / row)];
@@ -111,15 +118,15 @@ struct Judge {
     const Expected& expected;
     const Tolerance& tolerance;
     double baseline_max = 0;
-    std::vector<double> magnitudes;  // row_ulp: of each row
+    int64_t row = 1;                 // row_ulp: elements of a row, and the magnitude of each
+    std::vector<double> magnitudes;
 
     bool good(int64_t i, double value, double want, double error) const {
         const port::Dtype dtype = got.layout.dtype;
         if (tolerance.mode == Tolerance::Mode::exact)
             return got.code(i) == expected.reference->code(i);
         const bool by_row = tolerance.mode == Tolerance::Mode::row_ulp && std::isfinite(want);
-        const int64_t row = by_row ? i / got.layout.shape.back() : 0;
-        const double unit_of = by_row ? magnitudes[static_cast<size_t>(row)] : want;
+        const double unit_of = by_row ? magnitudes[static_cast<size_t>(i / row)] : want;
         if (error <= allowed(tolerance, dtype, unit_of, baseline_max)) return true;
         // Overflow: the nearest value of the type is infinite, and so is the output.
         return std::isinf(value) && port::decode(dtype, port::encode(dtype, want)) == value;
@@ -155,7 +162,10 @@ Comparison compare(const Tensor& got, const Expected& expected, const Tolerance&
     Comparison out;
     const Tensor& truth = expected.truth ? *expected.truth : *expected.reference;
     Judge judge{.got = got, .expected = expected, .tolerance = tolerance};
-    if (tolerance.mode == Tolerance::Mode::row_ulp) judge.magnitudes = row_magnitudes(truth);
+    if (tolerance.mode == Tolerance::Mode::row_ulp) {
+        judge.row = row_elements(truth.layout, tolerance.row_axes);
+        judge.magnitudes = row_magnitudes(truth, judge.row);
+    }
     BaselineError baseline;
     if (tolerance.mode == Tolerance::Mode::relative_to) {
         WW_CHECK(expected.baseline != nullptr, "relative_to without its baseline");

@@ -43,14 +43,15 @@ void Climber::first_bad_tap(Failure& failure, const Target& target, CaseData& da
     request.taps = true;
     RunResult tapped = runner_.run(request);
     if (tapped.failure) return;
+    Tapped run{tapped.taps};
     for (const std::string& name : target.stage->taps) {
-        const port::Tolerance& tolerance =
-            port::tolerance_of(*target.c, *port_.tensor(name));
+        const port::Tolerance& tolerance = tapped_tolerance(*target.c, *port_.tensor(name));
         if (tolerance.mode == port::Tolerance::Mode::relative_to &&
             references_.add_baseline(data, tolerance.baseline, *target.stage))
             continue;
-        std::optional<port::Tensor> made;
-        const Expected expected = expected_of_tap(target, data, name, tapped.taps, tolerance, made);
+        const auto found = expected_of_given(target, data, name, tolerance, run);
+        if (!found) continue;
+        const Expected& expected = *found;
         const bool needs_baseline = tolerance.mode == port::Tolerance::Mode::relative_to;
         if (!expected.reference || (needs_baseline && !expected.baseline)) continue;
         Comparison comparison = compare(tapped.taps.at(name), expected, tolerance);

@@ -118,16 +118,18 @@ std::optional<Failure> References::find_nan(const port::Stage& stage, const Case
     return std::nullopt;
 }
 
-Result<port::Tensor> References::given_truth(const CaseData& data, const port::Stage& stage,
-                                             const port::TensorSpec& tap, const TensorMap& taps) {
+Result<TensorMap> References::given_truth(const CaseData& data, const port::Stage& stage,
+                                          const std::vector<std::string>& given,
+                                          const TensorMap& taps) {
     const port::Implementation* in_double = port_.implementation("float64");
     WW_CHECK(in_double && in_double->stages.count(stage.name), "given without float64");
     RunRequest request{.stage = &stage, .impl = &in_double->stages.at(stage.name),
                        .scope = &data.scope, .inputs = &data.values, .taps = true, .in_double = true};
-    for (const std::string& name : tap.given) request.given.push_back(&taps.at(name));
+    for (const std::string& name : given) request.given.push_back(&taps.at(name));
     RunResult result = runner_.run(request);
     if (result.failure) return fail(result.failure->message);
-    return std::move(result.taps.at(tap.name));
+    result.outputs.merge(result.taps);
+    return std::move(result.outputs);
 }
 
 std::optional<Failure> References::add_baseline(CaseData& data, const std::string& implementation,

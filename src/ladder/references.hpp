@@ -20,10 +20,10 @@ struct CaseData {
 
 class References {
   public:
-    // The tap in double, where the kernel's own values of the taps that it is given stand for the
-    // reference's. taps: the kernel's.
-    Result<port::Tensor> given_truth(const CaseData& data, const port::Stage& stage,
-                                     const port::TensorSpec& tap, const TensorMap& taps);
+    // Outputs and taps of the stage in double, where the kernel's own values of the taps named in
+    // given stand for the reference's. taps: the kernel's.
+    Result<TensorMap> given_truth(const CaseData& data, const port::Stage& stage,
+                                  const std::vector<std::string>& given, const TensorMap& taps);
     References(const port::Port& port, Runner& runner, uint64_t seed)
         : port_(port), runner_(runner), seed_(seed) {}
 

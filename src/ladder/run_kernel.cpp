@@ -136,10 +136,12 @@ Result<KernelImpl> Runner::planned(const KernelImpl& kernel, const RunRequest& r
         return fail(request.impl->place.error(fmt::format(
             "this program has no plan '{}'; it has: {}", kernel.plan, join(known, ", "))));
     }
-    WW_TRY(made, plan->second(*request.scope, request.stage->name));
+    auto planned = plan->second(*request.scope, request.stage->name);
+    if (!planned) return fail(port::placed(planned.error(), request.impl->place));
+    KernelImpl made = std::move(planned).value();
     made.source = port_.folder / made.source;
     for (std::filesystem::path& folder : made.include) folder = port_.folder / folder;
-    return std::move(made);
+    return made;
 }
 
 Status Runner::check_entry(const KernelImpl& kernel, device::ModuleId module,

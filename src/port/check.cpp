@@ -129,15 +129,23 @@ class Checker {
     void given(const TensorSpec& tensor) {
         if (tensor.given.empty()) return;
         const Stage* stage = maker(tensor);
-        if (!stage || tensor.role != Role::tap)
-            return error(tensor.place, fmt::format("tensor '{}' is no tap: 'given' is for taps", tensor.name));
+        if (!stage || (tensor.role != Role::tap && tensor.role != Role::output))
+            return error(tensor.given_place,
+                         fmt::format("tensor '{}' is neither tap nor output: 'given' is for these",
+                                     tensor.name));
+        Names earlier;
+        for (const std::string& tap : stage->taps) {
+            if (tap == tensor.name) break;
+            earlier.push_back(tap);
+        }
         for (const std::string& name : tensor.given)
-            if (name == tensor.name || !has(stage->taps, name))
-                error(tensor.place, unknown("tap", name, stage->taps, " of stage '" + stage->name + "'"));
+            if (!has(earlier, name))
+                error(tensor.given_place, fmt::format("'given' of '{}': stage '{}' has no earlier tap '{}'",
+                                                      tensor.name, stage->name, name));
         const Implementation* in_double = port_.implementation("float64");
         const bool has_stage = in_double && in_double->stages.count(stage->name);
         if (!has_stage || !std::holds_alternative<LibraryImpl>(in_double->stages.at(stage->name).value))
-            error(tensor.place, fmt::format("'given' of '{}' needs a float64 implementation of stage "
+            error(tensor.given_place, fmt::format("'given' of '{}' needs a float64 implementation of stage "
                                             "'{}' of kind library",
                                             tensor.name, stage->name));
     }

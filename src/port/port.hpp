@@ -55,9 +55,12 @@ struct TensorSpec {
     std::optional<std::vector<Expr>> strides;  // elements
     std::vector<Expr> tile;  // extents of the tile one block makes, as the shape; empty: unknown
     std::string stage;       // taps and scratch: the stage it belongs to
-    // Taps: earlier taps of the stage that the reference takes from the kernel itself when it makes
-    // the expected values of this one.
+    // Taps and outputs: earlier taps of the stage that the reference takes from the kernel itself
+    // when it makes the expected values of this one. An output is then judged a second time, where
+    // the taps are there, by a tolerance of its own.
     std::vector<std::string> given;
+    Tolerance given_tolerance;  // outputs
+    Place given_place;
     Tolerance tolerance;     // outputs, intermediates and taps
     std::optional<Distribution> data;  // inputs: for cases that say nothing
     std::string description;

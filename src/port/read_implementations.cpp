@@ -166,6 +166,7 @@ KernelImpl read_kernel(Fields& fields, Reading& reading) {
     KernelImpl out;
     if (fields.get("plan")) {  // the function gives everything
         out.plan = fields.string("plan").value_or("");
+        if (out.plan.empty()) fields.error(fields.get("plan")->place, "'plan' names no function");
         for (auto* dims : {&out.grid, &out.block, &out.cluster}) dims->fill(Expr::constant(1));
         return out;
     }
@@ -260,6 +261,9 @@ void read_implementations(const Node& table, Reading& reading) {
             }
             auto impl = read_stage_impl(stage.value,
                                         fmt::format("stage '{}' of {}", stage.key, what), reading);
+            if (stage.key == "chain" && !out.is_candidate() && out.name != "original")
+                reading.out.push_back(stage.place.error(
+                    fmt::format("'chain' is for what is judged, and {} is not", what)));
             if (impl && stage.key == "chain" && !std::holds_alternative<LibraryImpl>(impl->value))
                 reading.out.push_back(stage.place.error(
                     fmt::format("'chain' of {} must be of kind library", what)));

@@ -118,6 +118,9 @@ Tolerance read_tolerance(const Node& table, const std::string& what, Reading& re
     out.mode = static_cast<Tolerance::Mode>(mode < kModes.size() ? mode : 0);  // in that order
     if (out.mode == Tolerance::Mode::ulp || out.mode == Tolerance::Mode::row_ulp) {
         if (fields.need("max")) bounded(fields, "max", 0, out.max_ulp);
+        if (out.mode == Tolerance::Mode::row_ulp) out.row_axes = fields.integer("axes").value_or(1);
+        if (out.row_axes < 1 || out.row_axes > static_cast<int64_t>(kMaxRank))
+            fields.error(fields.get("axes")->place, fmt::format("'axes' must lie between 1 and {}", kMaxRank));
     } else if (out.mode == Tolerance::Mode::relative_to) {
         out.baseline = fields.string("baseline").value_or("reference");
         bounded(fields, "factor", 0, out.factor);
@@ -236,6 +239,9 @@ void read_tensors(const Node& table, Reading& reading) {
                              fmt::format("'{}' of {} has {} entries, its shape {}", key, what,
                                          list->items.size(), out.shape.size()));
         }
+        if (const Node* given = tensor.get("given_tolerance"))
+            out.given_tolerance = read_tolerance(*given, "the tolerance of " + what, reading);
+        if (const Node* given = tensor.get("given")) out.given_place = given->place;
         const Node* tolerance = tensor.get("tolerance");
         const Node* data = tensor.get("data");
         if (tolerance) {

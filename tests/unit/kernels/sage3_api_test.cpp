@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -116,6 +117,36 @@ TEST_F(Sage3Api, wrong_arguments_launch_nothing) {
             << ww_sage3_message(handle_);
         EXPECT_EQ(o(p), before);
     }
+}
+
+// f16 NaN at one element of a tensor; every element of o by whether it is NaN.
+TEST_F(Sage3Api, a_nan_reaches_what_depends_on_it) {
+    const uint16_t nan = 0x7e00;
+    const auto nans = [&](auto change) {
+        ww_sage3_problem p = problem();
+        p.causal = WW_SAGE3_FULL;
+        change(p);
+        EXPECT_EQ(ww_sage3_attention(handle_, &p), WW_SAGE3_OK) << ww_sage3_message(handle_);
+        std::vector<bool> out;
+        for (const uint16_t each : o(p)) out.push_back((each & 0x7fff) > 0x7c00);
+        return out;
+    };
+    const auto put = [&](const ww_sage3_tensor& x, int64_t element) {
+        EXPECT_EQ(ww_sage3_copy_in(handle_, static_cast<char*>(x.data) + element * 2, &nan, 2), WW_SAGE3_OK);
+    };
+    const size_t head = kLq * kD;
+    const std::vector<bool> clean = nans([](ww_sage3_problem&) {});
+    EXPECT_EQ(std::count(clean.begin(), clean.end(), true), 0);
+    // q: its 128 queries share a mean. k: the keys of both heads of batch 1 do.
+    const std::vector<bool> of_q = nans([&](ww_sage3_problem& p) { put(p.q, p.q.head + 3 * kD + 5); });
+    const std::vector<bool> of_k = nans([&](ww_sage3_problem& p) { put(p.k, p.k.batch + 7 * kD + 2); });
+    for (size_t i = 0; i < clean.size(); ++i) {
+        EXPECT_EQ(of_q[i], i / head == 1) << i;
+        EXPECT_EQ(of_k[i], i / head >= 2) << i;
+    }
+    // v: one channel of the heads that read it.
+    const std::vector<bool> of_v = nans([&](ww_sage3_problem& p) { put(p.v, 9 * kD + 11); });
+    for (size_t i = 0; i < clean.size(); ++i) EXPECT_EQ(of_v[i], i / head < 2 && i % kD == 11) << i;
 }
 
 TEST_F(Sage3Api, a_fault_on_the_device_is_a_message) {

@@ -139,6 +139,11 @@ TEST(Sage3Reference, groups_at_the_ends_of_the_scale) {
     made = quantize_group(x);
     EXPECT_EQ(made.scale, 0);
     EXPECT_EQ(made.codes[3], 0);
+    x[5] = std::nanf("");
+    made = quantize_group(x);
+    EXPECT_EQ(made.scale, 0x7f);
+    EXPECT_EQ(made.codes[5], 7);  // +6
+    x[5] = 0;
     x[3] = -4000;  // beyond 448 * 6: both saturate
     made = quantize_group(x);
     EXPECT_EQ(made.scale, 0x7e);
