@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/files.hpp"
+#include "device/scoped_memory.hpp"
 #include "ladder/image.hpp"
 #include "sage3/sage3_plan.hpp"
 
@@ -26,21 +27,15 @@ namespace {
 
 using device::Address;
 
-// A step's buffers by name, and the workspace for as long as the call lasts.
-class Memory {
+// A step's buffers by name: the caller's, and the workspace for as long as the call lasts.
+class Buffers {
   public:
-    explicit Memory(device::Device& device) : device_(device) {}
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    ~Memory() {
-        for (const Address each : mine_) (void)device_.release(each);
-    }
+    explicit Buffers(device::Device& device) : workspace_(device) {}
     void add(std::string_view name, const void* memory) {
         addresses_[name] = reinterpret_cast<Address>(memory);
     }
     Status allocate(std::string_view name, uint64_t bytes) {
-        WW_TRY(address, device_.allocate(bytes));
-        mine_.push_back(address);
+        WW_TRY(address, workspace_.allocate(fmt::format("workspace '{}'", name), bytes));
         addresses_[name] = address;
         return ok();
     }
@@ -51,9 +46,8 @@ class Memory {
     }
 
   private:
-    device::Device& device_;
+    device::ScopedMemory workspace_;
     std::map<std::string_view, Address> addresses_;
-    std::vector<Address> mine_;
 };
 
 Failure invalid(std::string_view argument, const std::string& what) {
@@ -102,9 +96,9 @@ Result<device::KernelId> load(ww_sage3& handle, const Step& step) {
     return kernel;
 }
 
-device::Argument argument_of(const Argument& argument, const Memory& memory) {
+device::Argument argument_of(const Argument& argument, const Buffers& buffers) {
     if (const auto* buffer = std::get_if<Buffer>(&argument))
-        return device::Argument::of(memory.at(buffer->name));
+        return device::Argument::of(buffers.at(buffer->name));
     return std::visit([](const auto& value) { return device::Argument::of(value); }, argument);
 }
 
@@ -114,14 +108,16 @@ Status run(ww_sage3& handle, const Plan& plan, const ww_sage3_problem& problem) 
         WW_TRY(kernel, load(handle, step));
         kernels.push_back(kernel);
     }
-    Memory memory(*handle.device);
-    memory.add("q", problem.q.data), memory.add("k", problem.k.data), memory.add("v", problem.v.data);
-    memory.add("o", problem.o.data), memory.add("lse", problem.lse);
+    Buffers buffers(*handle.device);
+    for (const auto& [name, memory] :
+         {std::pair{"q", problem.q.data}, {"k", problem.k.data}, {"v", problem.v.data},
+          {"o", problem.o.data}, {"lse", problem.lse}})
+        buffers.add(name, memory);
     std::vector<Workspace> needed = plan.workspace;
     if (!problem.lse)
         needed.push_back({"lse", static_cast<uint64_t>(problem.batches * problem.heads * problem.queries) * 4});
     for (const Workspace& each : needed) {
-        WW_TRY(allocated, memory.allocate(each.name, each.bytes));
+        WW_TRY(allocated, buffers.allocate(each.name, each.bytes));
         (void)allocated;
     }
     for (size_t i = 0; i < kernels.size(); ++i) {
@@ -129,7 +125,7 @@ Status run(ww_sage3& handle, const Plan& plan, const ww_sage3_problem& problem) 
         device::Launch launch;
         launch.grid.x = step.grid;
         launch.block.x = step.block;
-        for (const Argument& each : step.arguments) launch.arguments.push_back(argument_of(each, memory));
+        for (const Argument& each : step.arguments) launch.arguments.push_back(argument_of(each, buffers));
         WW_TRY(report, handle.device->launch(kernels[i], launch));
         (void)report;
     }

@@ -3,6 +3,7 @@
 // judges is what ships.
 #include <cmath>
 
+#include "device/scoped_memory.hpp"
 #include "references.hpp"
 #include "sage3/sage3.h"
 #include "sage3/sage3_host.hpp"
@@ -53,26 +54,6 @@ struct Close {
     void operator()(ww_sage3* handle) const { ww_sage3_close(handle); }
 };
 
-// Device memory of one tensor for the time of a call.
-class OnDevice {
-  public:
-    OnDevice(device::Device& device) : device_(device) {}
-    OnDevice(const OnDevice&) = delete;
-    OnDevice& operator=(const OnDevice&) = delete;
-    ~OnDevice() {
-        for (const device::Address each : addresses_) (void)device_.release(each);
-    }
-    Result<device::Address> allocate(const port::Tensor& tensor) {
-        WW_TRY(address, device_.allocate(tensor.bytes.size()));
-        addresses_.push_back(address);
-        return address;
-    }
-
-  private:
-    device::Device& device_;
-    std::vector<device::Address> addresses_;
-};
-
 }  // namespace
 
 Result<port::KernelImpl> sage3_plan(const port::Scope& scope, std::string_view stage) {
@@ -98,10 +79,10 @@ Status sage3_api(const ladder::LibraryCall& call) {
     WW_TRY(readable, call.require({"q", "k", "v"}, {"B", "H", "Hkv", "Lq", "Lk", "D", "causal"}, {"sm_scale"}));
     (void)readable;
     const std::unique_ptr<ww_sage3, Close> handle(sage3::wrap(*call.device, call.folder));
-    OnDevice memory(*call.device);
+    device::ScopedMemory memory(*call.device);
     const auto extent = [&](const char* name) { return call.integer(name); };
     const auto place = [&](const port::Tensor& tensor, bool is_input) -> Result<ww_sage3_tensor> {
-        WW_TRY(address, memory.allocate(tensor));
+        WW_TRY(address, memory.allocate("tensor '" + tensor.name + "'", tensor.bytes.size()));
         if (is_input) {
             WW_TRY(copied, call.device->copy_in(address, tensor.bytes));
             (void)copied;
@@ -113,7 +94,7 @@ Status sage3_api(const ladder::LibraryCall& call) {
     WW_TRY(k, place(call.input("k"), true));
     WW_TRY(v, place(call.input("v"), true));
     WW_TRY(o, place(*call.output("o"), false));
-    WW_TRY(lse, memory.allocate(*call.output("lse")));
+    WW_TRY(lse, memory.allocate("tensor 'lse'", call.output("lse")->bytes.size()));
     ww_sage3_problem problem{};
     problem.batches = extent("B"), problem.heads = extent("H"), problem.kv_heads = extent("Hkv");
     problem.queries = extent("Lq"), problem.keys = extent("Lk"), problem.head_dim = extent("D");
