@@ -4,11 +4,12 @@
 #include <algorithm>
 
 #include "port/reader.hpp"
+#include "references.hpp"
 
 namespace ww::mutation {
 namespace {
 
-constexpr uint64_t kBudget = 1'000'000;  // warp instructions; the largest case needs about 60,000
+std::optional<PlantedPtx> planted_now;  // plans are plain functions: they can hold nothing
 
 const port::Tensor* find(const ladder::TensorMap& tensors, const std::string& name) {
     const auto found = tensors.find(name);
@@ -22,41 +23,70 @@ bool same(const ladder::TensorMap& a, const ladder::TensorMap& b, const std::str
 
 }  // namespace
 
-std::unique_ptr<device::Device> open_bounded_device() {
-    return device::open_emulated({.threads = 1, .instruction_budget = kBudget});
+void plant(std::optional<PlantedPtx> planted) { planted_now = std::move(planted); }
+
+ladder::PlanTable plans_with_mutant() {
+    return {{"sage3_plan", [](const port::Scope& scope, std::string_view stage) -> Result<port::KernelImpl> {
+        WW_TRY(made, kernels::sage3_plan(scope, stage));
+        if (!planted_now) return std::move(made);
+        const auto& stages = planted_now->stages;
+        WW_TRY(defines, port::defines_of(made, scope));
+        if (std::find(stages.begin(), stages.end(), stage) == stages.end() || defines != planted_now->defines)
+            return std::move(made);
+        made.kind = port::KernelImpl::Source::ptx;
+        made.source = planted_now->folder / "mutant.ptx";
+        made.taps_source = planted_now->folder / "mutant_taps.ptx";
+        return std::move(made);
+    }}};
 }
 
-Bench::Bench(port::Port port) : port_(std::move(port)), device_(open_bounded_device()) {
+std::unique_ptr<device::Device> open_bounded_device(const Subject& subject, const std::string& target) {
+    device::EmulatorOptions options{.threads = 1, .instruction_budget = subject.budget};
+    if (!target.empty()) options.target = target;
+    return device::open_emulated(options);
+}
+
+Bench::Bench(const Subject& subject, port::Port port)
+    : port_(std::move(port)),
+      libraries_(kernels::references()),
+      plans_(plans_with_mutant()),
+      device_(open_bounded_device(subject, port_.target)) {
     runner_.emplace(port_, *device_, libraries_, plans_);
+    references_.emplace(port_, *runner_, 0);
 }
 
-Result<std::unique_ptr<Bench>> Bench::open(const std::filesystem::path& path) {
+Result<std::unique_ptr<Bench>> Bench::open(const Subject& subject, const std::filesystem::path& path) {
     WW_TRY(port, port::load_port(path));
-    return std::unique_ptr<Bench>(new Bench(std::move(port)));
+    return std::unique_ptr<Bench>(new Bench(subject, std::move(port)));
 }
 
-Result<Bits> Bench::run(const Candidate& candidate, const port::Case& c) {
-    WW_TRY(scope, port::scope_of(port_, c));
-    ladder::TensorMap inputs;
-    for (const std::string& name : stage().inputs) {
-        WW_TRY(made, port::make_input(port_, c, *port_.tensor(name), scope));
-        made.name = name;
-        inputs.emplace(name, std::move(made));
-    }
-    const port::Implementation* implementation = port_.implementation(candidate.name);
-    WW_CHECK(implementation != nullptr, std::string(candidate.name));
-    ladder::RunRequest request{.stage = &stage(),
-                               .impl = &implementation->stages.at(stage().name),
-                               .scope = &scope,
-                               .inputs = &inputs,
+Result<const ladder::CaseData*> Bench::data(const port::Case& c) {
+    ladder::References::Found found = references_->get(c);
+    if (found.failure) return fail(c.id + ": " + found.failure->message);
+    return found.data;
+}
+
+Result<port::KernelImpl> Bench::kernel(std::string_view implementation, const port::Stage& stage,
+                                       const port::Scope& scope) const {
+    const port::StageImpl& impl = port_.implementation(implementation)->stages.at(stage.name);
+    const ladder::RunRequest request{.stage = &stage, .impl = &impl, .scope = &scope};
+    return runner_->planned(std::get<port::KernelImpl>(impl.value), request);
+}
+
+Bits Bench::run(std::string_view implementation, const port::Stage& stage, const ladder::CaseData& data) {
+    const port::StageImpl& impl = port_.implementation(implementation)->stages.at(stage.name);
+    ladder::RunRequest request{.stage = &stage,
+                               .impl = &impl,
+                               .scope = &data.scope,
+                               .inputs = &data.values,
                                .poison = 0x5B};
     Bits out;
     out.plain = runner_->run(request);
     request.poison = 0xA4;
     out.again = runner_->run(request);
-    request.taps = true;
+    request.taps = runner_->has_taps(impl, stage);
     request.poison = 0x5B;
-    out.tapped = runner_->run(request);
+    out.tapped = request.taps ? runner_->run(request) : out.plain;
     return out;
 }
 

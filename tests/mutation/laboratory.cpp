@@ -21,18 +21,30 @@ namespace {
 using ladder::Failure;
 using ladder::FailureKind;
 
-constexpr std::string_view kPort = "softmax/port.toml";
-
-// Without the cases whose data is a file: what is left takes a fraction of a second.
-std::string without_file_cases(const std::string& port) {
+// port.toml with these cases only; no list: without those whose data is a file.
+std::string with_cases(const std::string& port, const std::vector<std::string_view>& cases) {
     const std::string mark = "[[case]]";
     std::string out = port.substr(0, port.find(mark));
     for (size_t at = port.find(mark); at != std::string::npos;) {
         const size_t next = port.find(mark, at + 1);
         const std::string part = port.substr(at, next - at);
-        if (part.find("distribution = \"file\"") == std::string::npos) out += part;
+        bool wanted = cases.empty() && part.find("distribution = \"file\"") == std::string::npos;
+        for (const std::string_view id : cases)
+            wanted |= part.find(fmt::format("id = \"{}\"\n", id)) != std::string::npos;
+        if (wanted) out += part;
         at = next;
     }
+    return out;
+}
+
+bool runs_in(const Candidate& candidate, std::string_view c) {
+    const auto& cases = candidate.cases;
+    return cases.empty() || std::find(cases.begin(), cases.end(), c) != cases.end();
+}
+
+std::vector<std::string_view> cases_of(const Subject& subject) {
+    std::vector<std::string_view> out;
+    for (const Candidate& each : subject.candidates) out.insert(out.end(), each.cases.begin(), each.cases.end());
     return out;
 }
 
@@ -79,93 +91,141 @@ bool is_tap(const port::Stage& stage, const std::string& tensor) {
 }  // namespace
 
 struct Laboratory::State {
+    const Subject* subject = nullptr;
+    std::string port_file;  // "softmax/port.toml"
     fs::path folder;  // a copy of kernels/ with one mutant at a time
     std::map<std::string, std::string> texts;
     std::map<std::string, std::string> compiled;  // by candidate and taps
+    std::map<std::string, port::KernelImpl> kernels;  // by candidate, of its first stage
+    std::map<std::string, std::vector<std::pair<std::string, std::string>>> defines;  // likewise
     std::map<std::string, std::map<std::string, Stores>> stores;  // by candidate, tensor
     std::unique_ptr<Bench> clean;
-    std::map<std::string, Bits> clean_bits;  // by candidate and case
+    std::map<std::string, ladder::CaseData> data;  // by case
+    std::map<std::string, Bits> clean_bits;  // by implementation, stage and case
 
     Status load(const fs::path& kernels);
-    Status compile(const Candidate& candidate, bool taps);
+    Status compile(const Candidate& candidate);
     Status find_stores(const Candidate& candidate);
+    void gather_stores(const Candidate& candidate);
     Status run_clean(const Candidate& candidate, const port::Case& c);
+    const Bits& clean_of(const Candidate& candidate, const std::string& stage, const std::string& c) const;
     Status write(const Mutant& mutant, bool undo) const;
+    void plant_ptx(const Mutant& mutant) const;
     Result<ladder::CheckReport> check(const Mutant& mutant) const;
     Status find_truth(const Mutant& mutant, const ladder::Rung* failed, Outcome& outcome);
-    void judge(const Mutant& mutant, const ladder::Rung& failed, const Bits& clean,
-               const Bits& mutated, const std::vector<std::string>& wrong, Outcome& outcome) const;
-    void classify(const Mutant& mutant, const std::vector<std::string>& wrong, Outcome& outcome) const;
+    void judge(const Mutant& mutant, const port::Stage& stage, const ladder::Rung& failed,
+               const Bits& clean, const Bits& mutated, const std::vector<std::string>& wrong,
+               Outcome& outcome) const;
+    void classify(const Mutant& mutant, const port::Stage& stage, const std::vector<std::string>& wrong,
+                  Outcome& outcome) const;
     bool is_right_element(const Failure& failure, const Bits& clean, const Bits& mutated) const;
 };
 
 Laboratory::Laboratory() : state_(std::make_unique<State>()) {}
 Laboratory::~Laboratory() = default;
 
-Status Laboratory::State::load(const fs::path& kernels) {
+const Subject& Laboratory::subject() const { return *state_->subject; }
+
+Status Laboratory::State::load(const fs::path& kernels_folder) {
     std::error_code code;
-    for (const char* part : {"softmax", "common"}) {
+    port_file = std::string(subject->port) + "/port.toml";
+    for (const std::string& part : {std::string(subject->port), std::string("common")}) {
         fs::create_directories(folder / part, code);
-        for (const fs::directory_entry& entry : fs::directory_iterator(kernels / part, code)) {
+        for (const fs::directory_entry& entry : fs::directory_iterator(kernels_folder / part, code)) {
             const std::string extension = entry.path().extension().string();
             if (extension != ".cu" && extension != ".cuh" && extension != ".toml") continue;
-            const std::string name = std::string(part) + "/" + entry.path().filename().string();
+            const std::string name = part + "/" + entry.path().filename().string();
             WW_TRY(text, read_file(entry.path()));
-            texts[name] = name == kPort ? without_file_cases(text) : text;
+            texts[name] = name == port_file ? with_cases(text, cases_of(*subject)) : text;
             WW_TRY(written, write_file(folder / name, texts[name]));
             (void)written;
         }
     }
-    if (!texts.count(std::string(kPort))) return fail("no softmax/port.toml below " + kernels.string());
+    if (!texts.count(port_file)) return fail("no " + port_file + " below " + kernels_folder.string());
     return ok();
 }
 
-Status Laboratory::State::compile(const Candidate& candidate, bool taps) {
-    toolchain::CompileRequest request;
-    request.source = texts.at(std::string(candidate.source));
-    request.name = (folder / candidate.source).string();
-    request.options = {"--fmad=false"};
-    if (taps) request.defines = {{"WW_TAPS", "1"}};
-    WW_TRY(made, toolchain::compile_ptx(request));
-    compiled[std::string(candidate.name) + (taps ? "/taps" : "")] = made.ptx;
+// Both builds of a candidate's PTX. A kernel without taps has the same text twice.
+Status Laboratory::State::compile(const Candidate& candidate) {
+    const std::string name(candidate.name);
+    const port::Case* c = clean->port().find_case(candidate.ptx_case);
+    const port::Stage* stage = clean->port().stage(candidate.stages.front());
+    WW_CHECK(c != nullptr && stage != nullptr, name);
+    const port::Scope& scope = data.at(c->id).scope;
+    WW_TRY(kernel, clean->kernel(candidate.implementation, *stage, scope));
+    WW_TRY(made_defines, port::defines_of(kernel, scope));
+    defines[name] = made_defines;
+    for (const bool taps : {false, true}) {
+        toolchain::CompileRequest request;
+        WW_TRY(source, read_file(kernel.source));
+        request.source = std::move(source);
+        request.name = kernel.source.string();
+        if (!clean->port().target.empty()) request.target = clean->port().target;
+        request.options = kernel.options;
+        request.defines = made_defines;
+        if (taps) request.defines.emplace_back(kernel.tap_define, "1");
+        WW_TRY(made, toolchain::compile_ptx(request));
+        compiled[name + (taps ? "/taps" : "")] = made.ptx;
+    }
+    kernels[name] = std::move(kernel);
     return ok();
 }
 
 Status Laboratory::State::find_stores(const Candidate& candidate) {
-    WW_TRY(module, ptx::parse(compiled.at(std::string(candidate.name) + "/taps"), "taps"));
-    const port::Implementation* implementation = clean->port().implementation(candidate.name);
-    if (!implementation) return fail("no implementation " + std::string(candidate.name));
-    const auto& kernel =
-        std::get<port::KernelImpl>(implementation->stages.at(clean->stage().name).value);
-    auto& found = stores[std::string(candidate.name)];
-    found = stores_of(module, candidate.entry, kernel);
-    for (const auto* names : {&clean->stage().taps, &clean->stage().outputs})
-        for (const std::string& name : *names)
-            if (!found.count(name)) return fail("no store of " + name + " was found");
+    const std::string name(candidate.name);
+    WW_TRY(module, ptx::parse(compiled.at(name + "/taps"), "taps"));
+    const port::Scope& scope = data.at(std::string(candidate.ptx_case)).scope;
+    for (const std::string_view each : candidate.stages) {
+        const port::Stage& stage = *clean->port().stage(each);
+        WW_TRY(kernel, clean->kernel(candidate.implementation, stage, scope));
+        auto found = stores_of(module, kernel.entry, kernel);
+        for (const auto* tensors : {&stage.taps, &stage.outputs})
+            for (const std::string& tensor : *tensors)
+                if (!found.count(tensor)) return fail("no store of " + tensor + " was found");
+        stores[name].merge(found);
+    }
     return ok();
 }
 
-Result<std::unique_ptr<Laboratory>> Laboratory::open(const fs::path& kernels, const fs::path& folder) {
+// Of text alone: the lines of all kernels that are made from it.
+void Laboratory::State::gather_stores(const Candidate& candidate) {
+    auto& out = stores[std::string(candidate.name)];
+    for (const Candidate& each : subject->candidates) {
+        if (each.ptx_case.empty() || each.implementation != candidate.implementation) continue;
+        for (const auto& [tensor, found] : stores.at(std::string(each.name)))
+            out[tensor].lines.insert(found.lines.begin(), found.lines.end());
+    }
+}
+
+Result<std::unique_ptr<Laboratory>> Laboratory::open(const Subject& subject, const fs::path& kernels,
+                                                     const fs::path& folder) {
     std::unique_ptr<Laboratory> out(new Laboratory);
     State& state = *out->state_;
+    state.subject = &subject;
     state.folder = folder / "kernels";
     WW_TRY(loaded, state.load(kernels));
-    WW_TRY(clean, Bench::open(state.folder / "softmax"));
+    WW_TRY(clean, Bench::open(subject, state.folder / subject.port));
     (void)loaded;
     state.clean = std::move(clean);
-    for (const Candidate& candidate : kCandidates) {
-        for (const bool taps : {false, true}) {
-            WW_TRY(compiled, state.compile(candidate, taps));
-            (void)compiled;
+    for (const port::Case& c : state.clean->port().cases) {
+        WW_TRY(data, state.clean->data(c));
+        state.data.emplace(c.id, *data);
+    }
+    // All now, while the files are unmutated: a kernel is compiled when it first runs.
+    for (const Candidate& candidate : subject.candidates) {
+        if (!candidate.ptx_case.empty()) {
+            WW_TRY(compiled, state.compile(candidate));
+            WW_TRY(found, state.find_stores(candidate));
+            (void)compiled, (void)found;
         }
-        WW_TRY(found, state.find_stores(candidate));
-        (void)found;
-        // Now, while the files are unmutated: a kernel is compiled when it first runs.
         for (const port::Case& c : state.clean->port().cases) {
-            WW_TRY(bits, state.run_clean(candidate, c));
-            (void)bits;
+            if (!runs_in(candidate, c.id)) continue;
+            WW_TRY(run, state.run_clean(candidate, c));
+            (void)run;
         }
     }
+    for (const Candidate& candidate : subject.candidates)
+        if (candidate.ptx_case.empty()) state.gather_stores(candidate);
     return out;
 }
 
@@ -179,26 +239,46 @@ const std::map<std::string, Stores>& Laboratory::stores(const Candidate& candida
     return state_->stores.at(std::string(candidate.name));
 }
 
+const std::string& Laboratory::entry(const Candidate& candidate) const {
+    return state_->kernels.at(std::string(candidate.name)).entry;
+}
+
+std::string Laboratory::port_for(const Candidate& candidate) const {
+    return with_cases(text(state_->port_file), candidate.cases);
+}
+
 std::string Laboratory::port_for_ptx(const Candidate& candidate) const {
-    std::string out = text(std::string(kPort));
-    const std::string name = fs::path(candidate.source).filename().string();
-    const size_t begin = out.find("[implementations." + std::string(candidate.name) + ".softmax]");
+    const port::KernelImpl& kernel = state_->kernels.at(std::string(candidate.name));
+    std::string out = port_for(candidate);
+    const size_t begin = out.find(fmt::format("[implementations.{}.{}]", candidate.implementation,
+                                              candidate.stages.front()));
+    const size_t end = out.find("\n[", begin);
+    WW_CHECK(begin != std::string::npos, std::string(candidate.name));
+    if (out.substr(begin, end - begin).find("plan = ") != std::string::npos) return out;
     const auto replace = [&](const std::string& from, const std::string& to) {
         const size_t at = out.find(from, begin);
-        WW_CHECK(begin != std::string::npos && at != std::string::npos, from);
+        WW_CHECK(at != std::string::npos, from);
         out.replace(at, from.size(), to);
     };
-    replace("source = \"" + name + "\"", "source = \"mutant.ptx\"");
+    replace("source = \"" + kernel.source.filename().string() + "\"", "source = \"mutant.ptx\"");
     replace("options = [\"--fmad=false\"]\n", "");
     replace("define = \"WW_TAPS\"", "source = \"mutant_taps.ptx\"");
     return out;
 }
 
+const Bits& Laboratory::State::clean_of(const Candidate& candidate, const std::string& stage,
+                                        const std::string& c) const {
+    return clean_bits.at(fmt::format("{}/{}/{}", candidate.implementation, stage, c));
+}
+
 Status Laboratory::State::run_clean(const Candidate& candidate, const port::Case& c) {
-    const std::string key = std::string(candidate.name) + "/" + c.id;
-    WW_TRY(bits, clean->run(candidate, c));
-    if (bits.stops()) return fail(key + ": the unmutated kernel stops");
-    clean_bits.emplace(key, std::move(bits));
+    for (const std::string_view stage : candidate.stages) {
+        const std::string key = fmt::format("{}/{}/{}", candidate.implementation, stage, c.id);
+        if (clean_bits.count(key)) continue;
+        Bits bits = clean->run(candidate.implementation, *clean->port().stage(stage), data.at(c.id));
+        if (bits.stops()) return fail(key + ": the unmutated kernel stops");
+        clean_bits.emplace(key, std::move(bits));
+    }
     return ok();
 }
 
@@ -212,42 +292,58 @@ Status Laboratory::State::write(const Mutant& mutant, bool undo) const {
     return ok();
 }
 
+void Laboratory::State::plant_ptx(const Mutant& mutant) const {
+    if (!mutant.in_ptx) return;
+    plant(PlantedPtx{.folder = folder / subject->port, .stages = mutant.candidate->stages,
+                     .defines = defines.at(std::string(mutant.candidate->name))});
+}
+
 Result<ladder::CheckReport> Laboratory::State::check(const Mutant& mutant) const {
     ladder::CheckOptions options;
-    options.port = folder / "softmax";
-    options.implementation = mutant.candidate->name;
+    options.port = folder / subject->port;
+    options.implementation = mutant.candidate->implementation;
     options.libraries = kernels::references();
-    options.open_device = [](const std::string&, uint32_t) -> Result<std::unique_ptr<device::Device>> {
-        return open_bounded_device();
+    options.plans = plans_with_mutant();
+    options.open_device = [this](const std::string& target, uint32_t) -> Result<std::unique_ptr<device::Device>> {
+        return open_bounded_device(*subject, target);
     };
     return ladder::check(options);
 }
 
-// Looks for a case in which a bit differs, first in the one that check failed in; judges there.
+// Looks for a case and a stage in which a bit differs, first where check failed; judges there. Each
+// stage is given the reference's inputs, as check gives them: a fault of one does not show in others.
 Status Laboratory::State::find_truth(const Mutant& mutant, const ladder::Rung* failed,
                                      Outcome& outcome) {
-    WW_TRY(bench, Bench::open(folder / "softmax"));
-    std::vector<const port::Case*> cases;
-    const std::string& failed_case = failed ? failed->failure->case_id : std::string();
-    for (const port::Case& c : clean->port().cases)
-        cases.insert(c.id == failed_case ? cases.begin() : cases.end(), &c);
-    for (const port::Case* c : cases) {
-        const Bits& before = clean_bits.at(std::string(mutant.candidate->name) + "/" + c->id);
-        WW_TRY(after, bench->run(*mutant.candidate, *c));
-        const std::vector<std::string> wrong = differing(clean->stage(), before, after);
+    WW_TRY(bench, Bench::open(*subject, folder / subject->port));
+    const std::string failed_case = failed ? failed->failure->case_id : std::string();
+    const std::string failed_stage = failed ? failed->failure->stage : std::string();
+    std::vector<std::pair<const port::Case*, const port::Stage*>> places;
+    for (const port::Case& c : bench->port().cases)
+        for (const std::string_view stage : mutant.candidate->stages)
+            places.emplace_back(&c, clean->port().stage(stage));
+    std::stable_sort(places.begin(), places.end(), [&](const auto& a, const auto& b) {
+        const auto key = [&](const auto& place) {
+            return std::pair(place.first->id != failed_case, place.second->name != failed_stage);
+        };
+        return key(a) < key(b);
+    });
+    for (const auto& [c, stage] : places) {
+        const Bits& before = clean_of(*mutant.candidate, stage->name, c->id);
+        const Bits after = bench->run(mutant.candidate->implementation, *stage, data.at(c->id));
+        const std::vector<std::string> wrong = differing(*stage, before, after);
         if (wrong.empty()) continue;
         outcome.changes = true;
-        outcome.truth = c->id + ": " + join(wrong, " ");
-        classify(mutant, wrong, outcome);
-        if (failed && c->id == failed_case) judge(mutant, *failed, before, after, wrong, outcome);
+        outcome.truth = stage->name + "/" + c->id + ": " + join(wrong, " ");
+        classify(mutant, *stage, wrong, outcome);
+        if (failed && c->id == failed_case && stage->name == failed_stage)
+            judge(mutant, *stage, *failed, before, after, wrong, outcome);
         return ok();
     }
     return ok();
 }
 
-void Laboratory::State::classify(const Mutant& mutant, const std::vector<std::string>& wrong,
-                                 Outcome& outcome) const {
-    const port::Stage& stage = clean->stage();
+void Laboratory::State::classify(const Mutant& mutant, const port::Stage& stage,
+                                 const std::vector<std::string>& wrong, Outcome& outcome) const {
     if (mutant.in_condition) return;  // decides what runs; no operand of a store is defined there
     // Of the first wrong tap, or of all wrong outputs; of any tensor where the launch stops.
     std::vector<std::string> tensors;
@@ -280,12 +376,11 @@ bool Laboratory::State::is_right_element(const Failure& failure, const Bits& cle
     return any && all;
 }
 
-void Laboratory::State::judge(const Mutant& mutant, const ladder::Rung& failed, const Bits& clean_,
-                              const Bits& mutated, const std::vector<std::string>& wrong,
-                              Outcome& outcome) const {
+// check named this stage.
+void Laboratory::State::judge(const Mutant& mutant, const port::Stage& stage, const ladder::Rung& failed,
+                              const Bits& clean_, const Bits& mutated,
+                              const std::vector<std::string>& wrong, Outcome& outcome) const {
     const Failure& failure = *failed.failure;
-    const port::Stage& stage = clean->stage();
-    const bool right_stage = failure.stage == stage.name;
     const Lines lines = lines_named(failure);
     outcome.lines_named = lines.size();
     outcome.right_line = lines.count({mutant.file, mutant.line}) > 0;
@@ -295,7 +390,7 @@ void Laboratory::State::judge(const Mutant& mutant, const ladder::Rung& failed, 
             // No tensor came out. Right: the same launch stops here, too, and the report
             // names source lines: where the thread was, or each warp where none can go on.
             outcome.stops = true;
-            outcome.right_place = right_stage && mutated.stops();
+            outcome.right_place = mutated.stops();
             outcome.right_element = outcome.right_place && !lines.empty();
             return;
         }
@@ -305,7 +400,7 @@ void Laboratory::State::judge(const Mutant& mutant, const ladder::Rung& failed, 
             for (const ladder::RunResult* run : {&mutated.plain, &mutated.again, &mutated.tapped})
                 same_kind |= run->failure && run->failure->kind == failure.kind;
             outcome.stops = true;
-            outcome.right_place = right_stage && same_kind;
+            outcome.right_place = same_kind;
             outcome.right_element = outcome.right_place && failure.written_by.has_value();
             return;
         }
@@ -314,7 +409,7 @@ void Laboratory::State::judge(const Mutant& mutant, const ladder::Rung& failed, 
     const auto first = std::find_if(wrong.begin(), wrong.end(),
                                     [](const std::string& name) { return name != "stop"; });
     const std::string truth = first == wrong.end() ? "" : *first;
-    outcome.right_place = right_stage && !truth.empty() &&
+    outcome.right_place = !truth.empty() &&
                           (is_tap(stage, truth) ? failure.tap == truth : failure.tap.empty());
     outcome.right_element = outcome.right_place && is_right_element(failure, clean_, mutated);
 }
@@ -323,6 +418,7 @@ Result<Outcome> Laboratory::examine(const Mutant& mutant) {
     State& state = *state_;
     WW_TRY(written, state.write(mutant, false));
     (void)written;
+    state.plant_ptx(mutant);
     Outcome outcome;
     const auto look = [&]() -> Status {
         WW_TRY(report, state.check(mutant));
@@ -343,6 +439,7 @@ Result<Outcome> Laboratory::examine(const Mutant& mutant) {
         return state.find_truth(mutant, failed, outcome);
     };
     const Status looked = look();
+    plant(std::nullopt);
     WW_TRY(restored, state.write(mutant, true));
     (void)restored;
     if (!looked) return looked.failure();

@@ -27,7 +27,7 @@ struct Outcome {
     bool right_line = false;     // stores: the line of the fault is among those named
     bool right_line_with_code = false;  // the same without the lines that are named for having no code
     size_t lines_named = 0;
-    std::string truth;  // "odd: row_max"
+    std::string truth;  // "softmax/odd: row_max"
     std::string report;  // what check printed below the failed rung
     std::string said;   // "stage/plain/softmax/odd: tap row_max"
 };
@@ -42,17 +42,22 @@ struct Stores {
 class Laboratory {
   public:
     // kernels is only read; mutants live below folder.
-    static Result<std::unique_ptr<Laboratory>> open(const std::filesystem::path& kernels,
+    static Result<std::unique_ptr<Laboratory>> open(const Subject& subject,
+                                                    const std::filesystem::path& kernels,
                                                     const std::filesystem::path& folder);
     ~Laboratory();
 
+    const Subject& subject() const;
     // The unmutated text of a file below kernels/.
     const std::string& text(const std::string& file) const;
     // The unmutated PTX of a candidate.
     const std::string& ptx(const Candidate& candidate, bool taps) const;
+    const std::string& entry(const Candidate& candidate) const;
     // Where the candidate stores each of its tensors, by name.
     const std::map<std::string, Stores>& stores(const Candidate& candidate) const;
-    // What port.toml says for a mutant of that candidate in PTX.
+    // What port.toml says for a mutant of that candidate: its cases; and where the mutant's PTX is,
+    // unless a plan says so.
+    std::string port_for(const Candidate& candidate) const;
     std::string port_for_ptx(const Candidate& candidate) const;
     Result<Outcome> examine(const Mutant& mutant);
 

@@ -16,18 +16,27 @@ constexpr std::array<std::string_view, 8> kKindNames = {
     "changed constant", "swapped operand", "dropped instruction", "off-by-one bound",
     "removed barrier",  "wrong lane",      "changed comparison",  "changed opcode"};
 
-// The implementations of kernels/softmax that faults are planted in.
+// Code that faults are planted in: text, compiled PTX, or both.
 struct Candidate {
-    std::string_view name, source, entry;
-    std::vector<std::string_view> parts;  // further files whose text may be changed
+    std::string_view name;
+    std::string_view implementation;       // of port.toml
+    std::vector<std::string_view> stages;  // those that a fault can change, in the port's order
+    std::vector<std::string_view> parts;   // files below kernels/ whose text may be changed
+    // The kernel of the first stage as it is compiled for this case: its PTX may be changed, in every
+    // case that is compiled so. Empty: the text alone.
+    std::string_view ptx_case;
+    std::vector<std::string_view> cases;   // it runs in; empty: all but those whose data is a file
 };
-inline const std::array<Candidate, 2> kCandidates = {
-    {{"plain", "softmax/softmax_plain.cu", "softmax_plain",
-      {"softmax/softmax_common.cuh", "common/exp2_fma.cuh", "common/ptx_math.cuh",
-       "common/ptx_sync.cuh"}},
-     {"cp_async", "softmax/softmax_cp_async.cu", "softmax_cp_async",
-      {"softmax/softmax_common.cuh", "common/exp2_fma.cuh", "common/ptx_math.cuh",
-       "common/ptx_sync.cuh", "common/ptx_cp_async.cuh"}}}};
+
+// A port that is measured, and how.
+struct Subject {
+    std::string_view port;                 // its folder below kernels/
+    std::vector<Candidate> candidates;
+    uint64_t budget = 0;                   // warp instructions of a launch: a mutant that runs away ends soon
+    bool has_line_goal = false;
+};
+// Null when no port of that name is measured.
+const Subject* find_subject(std::string_view port);
 
 struct Mutant {
     bool in_ptx = false;

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+
+#include "tokens.hpp"
 
 namespace ww::mutation {
 namespace {
@@ -25,7 +28,17 @@ std::string Pool::PtxFault::id() const { return fmt::format("{} {}", candidate->
 
 void Pool::add(const Candidate& candidate, const std::string& file) {
     const std::string name = std::filesystem::path(file).filename().string();
+    std::vector<std::string_view> texts;  // of the port's other files
+    for (const Candidate& each : laboratory_.subject().candidates)
+        for (const std::string_view part : each.parts)
+            if (part != file) texts.push_back(laboratory_.text(std::string(part)));
+    const auto unused = file.starts_with("common/") ? unused_functions(laboratory_.text(file), texts)
+                                                    : std::vector<std::pair<size_t, size_t>>();
     for (Edit& edit : source_edits(laboratory_.text(file))) {
+        if (std::any_of(unused.begin(), unused.end(), [&](const auto& function) {
+                return edit.begin >= function.first && edit.end <= function.second;
+            }))
+            continue;
         const SourceFault fault{&candidate, file, std::move(edit)};
         all_.source[fault.edit.kind].push_back(fault);
         bool in_store = false;
@@ -39,7 +52,7 @@ Status Pool::add_ptx(const Candidate& candidate) {
     WW_TRY(plain, ptx::parse(laboratory_.ptx(candidate, false), "plain"));
     WW_TRY(taps, ptx::parse(laboratory_.ptx(candidate, true), "taps"));
     size_t number = 0;
-    for (PtxEdit& edit : ptx_edits(plain, taps, candidate.entry)) {
+    for (PtxEdit& edit : ptx_edits(plain, taps, laboratory_.entry(candidate))) {
         const PtxFault fault{&candidate, std::move(edit), number++};
         all_.ptx[fault.edit.kind].push_back(fault);
         bool in_store = false;
@@ -53,9 +66,9 @@ Status Pool::add_ptx(const Candidate& candidate) {
 
 Result<std::unique_ptr<Pool>> Pool::open(const Laboratory& laboratory, uint64_t seed) {
     std::unique_ptr<Pool> out(new Pool(laboratory, seed));
-    for (const Candidate& candidate : kCandidates) {
+    for (const Candidate& candidate : laboratory.subject().candidates) {
         for (const std::string_view file : candidate.parts) out->add(candidate, std::string(file));
-        out->add(candidate, std::string(candidate.source));
+        if (candidate.ptx_case.empty()) continue;
         WW_TRY(added, out->add_ptx(candidate));
         (void)added;
     }
@@ -78,6 +91,7 @@ Mutant Pool::made(const SourceFault& fault) const {
     const std::string changed = applied(text, edit);
     out.before = excerpt(text, edit.begin, edit.end);
     out.after = excerpt(changed, edit.begin, edit.begin + edit.replacement.size());
+    out.files[std::string(laboratory_.subject().port) + "/port.toml"] = laboratory_.port_for(*fault.candidate);
     out.files[fault.file] = changed;
     return out;
 }
@@ -88,10 +102,10 @@ Mutant Pool::made(const PtxFault& fault) const {
     Mutant out{.in_ptx = true, .kind = edit.kind, .candidate = fault.candidate, .file = edit.file,
                .line = edit.line, .site = edit.key};
     std::string before, after;
-    out.files["softmax/mutant.ptx"] = applied(modules.plain, fault.candidate->entry, edit, before, after);
-    out.files["softmax/mutant_taps.ptx"] =
-        applied(modules.taps, fault.candidate->entry, edit, out.before, out.after);
-    out.files["softmax/port.toml"] = laboratory_.port_for_ptx(*fault.candidate);
+    const std::string folder(laboratory_.subject().port), &entry = laboratory_.entry(*fault.candidate);
+    out.files[folder + "/mutant.ptx"] = applied(modules.plain, entry, edit, before, after);
+    out.files[folder + "/mutant_taps.ptx"] = applied(modules.taps, entry, edit, out.before, out.after);
+    out.files[folder + "/port.toml"] = laboratory_.port_for_ptx(*fault.candidate);
     return out;
 }
 

@@ -26,7 +26,9 @@ constexpr Opcode kOpcodes[] = {
     {"shl.b", "shr.b"},      {"shr.u", "shl.b"},    {"shr.s", "shl.b"},     {"and.b", "or.b"},
     {"or.b", "and.b"},       {"fma.rn.", "fma.rz."}, {"rcp.rn.", "sqrt.rn."}, {"mul.rn.", "mul.rz."},
     {"cvt.rn.bf16", "cvt.rz.bf16"}, {"neg.", "abs."}, {"rem.u", "div.u"},  {"div.u", "rem.u"},
-    {"mul.lo.", "mul.hi."},  {"cvt.u64.u32", "cvt.s64.s32"}};
+    {"mul.lo.", "mul.hi."},  {"cvt.u64.u32", "cvt.s64.s32"},
+    {"max.NaN.f32", "min.NaN.f32"}, {"abs.f32", "neg.f32"}, {"div.rn.f32", "div.rz.f32"},
+    {"ex2.approx.ftz", "lg2.approx.ftz"}, {"cvt.rn.f16", "cvt.rz.f16"}};
 constexpr Opcode kComparisons[] = {{".eq.", ".ne."}, {".ne.", ".eq."}, {".lt.", ".gt."},
                                    {".gt.", ".lt."}, {".le.", ".ge."}, {".ge.", ".lt."}};
 constexpr Opcode kBounds[] = {{".lt.", ".le."}, {".le.", ".lt."}, {".gt.", ".ge."}, {".ge.", ".gt."}};

@@ -27,12 +27,16 @@ const std::vector<Replacement> kOperators = {
 const std::vector<Replacement> kWrappers = {{"add_rn_f32", {"sub_rn_f32", "mul_rn_f32"}},
                                             {"sub_rn_f32", {"add_rn_f32"}},
                                             {"mul_rn_f32", {"add_rn_f32"}},
-                                            {"max_f32", {"add_rn_f32"}}};
+                                            {"max_f32", {"add_rn_f32"}},
+                                            {"max_NaN_f32", {"add_rn_f32"}},
+                                            {"div_rn_f32", {"mul_rn_f32"}}};
 // In the text of an asm statement.
 const std::vector<Replacement> kAsmOpcodes = {
     {"add.rn", {"sub.rn", "add.rz"}}, {"sub.rn", {"add.rn"}}, {"mul.rn", {"add.rn", "mul.rz"}},
     {"fma.rn", {"fma.rz"}},           {"rcp.rn", {"sqrt.rn"}}, {"max.f32", {"min.f32"}},
-    {"cvt.rn.bf16", {"cvt.rz.bf16"}}};
+    {"cvt.rn.bf16", {"cvt.rz.bf16"}},
+    {"max.NaN.f32", {"min.NaN.f32"}}, {"abs.f32", {"neg.f32"}}, {"div.rn", {"div.rz"}},
+    {"ex2.approx.ftz", {"lg2.approx.ftz"}}, {"cvt.rn.f16.f32", {"cvt.rz.f16.f32"}}};
 const std::vector<Replacement> kAsmLanes = {{"sync.bfly", {"sync.up", "sync.down", "sync.idx"}},
                                             {"0x1f", {"0x0f", "0x1e"}},
                                             {"0xffffffff", {"0x7fffffff"}}};
@@ -40,7 +44,8 @@ const std::vector<Replacement> kAsmLanes = {{"sync.bfly", {"sync.up", "sync.down
 const std::set<std::string_view> kKept = {
     "const",  "constexpr", "float", "unsigned", "int",   "using",  "return", "struct",   "static",
     "Step",   "Params",    "size_t", "alignas", "template", "if", "for",     "namespace", "extern",
-    "else",   "__shared__", "__device__", "Bf16", "Smem"};
+    "else",   "__shared__", "__device__", "Bf16", "Smem",
+    "T",      "Place",     "Quantized", "QueryFragments", "RowState", "Probabilities", "uint2", "enum"};
 const std::set<std::string_view> kWords = {"return", "const", "unsigned", "float", "int", "for",
                                            "if", "long", "static_cast", "reinterpret_cast", "asm",
                                            "volatile", "void", "size_t", "sizeof"};

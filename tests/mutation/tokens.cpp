@@ -98,4 +98,35 @@ std::string_view line_at(std::string_view s, size_t at) {
     return s.substr(begin, std::min(s.find('\n', at), s.size()) - begin);
 }
 
+std::vector<std::pair<size_t, size_t>> unused_functions(std::string_view source,
+                                                        const std::vector<std::string_view>& texts) {
+    constexpr std::string_view kMark = "__device__ __forceinline__";
+    struct Function {
+        std::string_view name;
+        size_t begin, end;
+    };
+    std::vector<Function> functions;
+    for (size_t at = source.find(kMark); at != source.npos; at = source.find(kMark, at + 1)) {
+        Function made{{}, at, source.find("\n}", at)};
+        const size_t open = source.find('(', at + kMark.size());
+        if (made.end == source.npos || open > made.end) continue;
+        for (const Token& token : tokens_of(source.substr(at, open - at)))
+            if (token.kind == Token::Kind::name)
+                made.name = token.text;
+        functions.push_back(made);
+    }
+    const auto occurs = [](std::string_view text, std::string_view name, size_t begin, size_t end) {
+        for (const Token& token : tokens_of(text))
+            if (token.text == name && (token.begin < begin || token.begin >= end)) return true;
+        return false;
+    };
+    std::vector<std::pair<size_t, size_t>> out;
+    for (const Function& each : functions) {
+        bool used = occurs(source, each.name, each.begin, each.end);
+        for (const std::string_view text : texts) used |= occurs(text, each.name, 0, 0);
+        if (!used) out.emplace_back(each.begin, each.end);
+    }
+    return out;
+}
+
 }  // namespace ww::mutation

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ww::mutation {
@@ -20,5 +21,8 @@ struct Token {
 std::vector<Token> tokens_of(std::string_view source);
 // The line that holds position at, without its newline.
 std::string_view line_at(std::string_view source, size_t at);
+// Device functions of source, [begin, end), whose names occur in none of texts and nowhere else in it.
+std::vector<std::pair<size_t, size_t>> unused_functions(std::string_view source,
+                                                        const std::vector<std::string_view>& texts);
 
 }  // namespace ww::mutation
