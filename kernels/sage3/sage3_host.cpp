@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <exception>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "base/files.hpp"
 #include "device/scoped_memory.hpp"
@@ -19,7 +19,12 @@ struct ww_sage3 {
     ww::device::Device* device = nullptr;
     std::filesystem::path kernels;
     std::map<std::string, ww::device::KernelId> loaded;  // by source, entry and defines
+    std::vector<ww::device::ModuleId> modules;           // that they are from
     std::string message;
+
+    ~ww_sage3() {  // the device may live on
+        for (const ww::device::ModuleId each : modules) (void)device->unload(each);
+    }
 };
 
 namespace ww::sage3 {
@@ -91,6 +96,7 @@ Result<device::KernelId> load(ww_sage3& handle, const Step& step) {
     request.defines = step.defines;
     WW_TRY(image, ladder::compile_image(info, request));
     WW_TRY(module, handle.device->load(image));
+    handle.modules.push_back(module);
     WW_TRY(kernel, handle.device->kernel(module, std::string(step.entry)));
     handle.loaded.emplace(std::move(key), kernel);
     return kernel;

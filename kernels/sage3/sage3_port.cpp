@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan as port.toml's kernels, and the public API as the chain of its stages: what the ladder
 // judges is what ships.
-#include <cmath>
+#include <memory>
 
 #include "device/scoped_memory.hpp"
 #include "references.hpp"
