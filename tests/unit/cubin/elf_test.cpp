@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cubin/elf.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "image.hpp"
 
@@ -30,7 +33,9 @@ std::string message(const std::string& bytes) {
 
 // The image with n bytes at an offset replaced by a number.
 std::string with(std::string bytes, size_t offset, uint64_t value, int n) {
-    return bytes.replace(offset, static_cast<size_t>(n), little(value, n));
+    const std::string number = little(value, n);
+    std::copy(number.begin(), number.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+    return bytes;
 }
 
 size_t section_table(const std::string& bytes) { return static_cast<size_t>(load_u64(bytes, 40)); }
@@ -117,6 +122,53 @@ TEST(Elf, DamagedSectionTables) {
     EXPECT_EQ(message(with(good, table + 4 * 64, 0x1000, 4)),
               "damaged: the name of section 4 is at 0x1000 of a string table of 0x30 bytes (at "
               "byte 0x40)");
+}
+
+TEST(Elf, DamagedSymbolTables) {
+    const std::string good = small().build();
+    const size_t header = section_table(good) + 3 * 64;  // of .symtab
+    const auto table = static_cast<size_t>(load_u64(good, header + 24));
+    const auto at = fmt::format("0x{:x}", table);
+    EXPECT_EQ(message(with(good, header + 56, 16, 8)),
+              "damaged: the symbol table (at byte " + at +
+                  ") has 0x30 bytes in entries of 16; entries have 24");
+    EXPECT_EQ(message(with(good, header + 32, 47, 8)),
+              "damaged: the symbol table (at byte " + at +
+                  ") has 0x2f bytes in entries of 24; entries have 24");
+    EXPECT_EQ(message(with(good, header + 40, 4, 4)),
+              "damaged: the symbols' names are in section 4, which is no string table");
+    EXPECT_EQ(message(with(good, header + 40, 99, 4)),
+              "damaged: the symbols' names are in section 99, which is no string table");
+    EXPECT_EQ(message(with(good, table + 24 + 6, 6, 2)),
+              "damaged: symbol 1 lies in section 6 of 6");
+    EXPECT_EQ(message(with(good, table + 24 + 6, 0xffff, 2)),
+              "damaged: symbol 1 lies in a section that the extended index table does not name");
+    EXPECT_EQ(message(with(good, table + 24 + 6, 0xfff1, 2)), "accepted");  // SHN_ABS
+    EXPECT_EQ(message(with(good, table + 24, 3, 4)),
+              fmt::format("damaged: the name of symbol 1 is at 0x3 of a string table of 0x3 bytes "
+                          "(at byte 0x{:x})",
+                          load_u64(good, section_table(good) + 2 * 64 + 24)));
+    std::string open = good;  // the string table's last NUL
+    open[static_cast<size_t>(load_u64(good, section_table(good) + 2 * 64 + 24)) + 2] = 'x';
+    EXPECT_NE(message(open).find("the name of symbol 1 (at byte 0x"), std::string::npos);
+    EXPECT_NE(message(open).find("does not end"), std::string::npos);
+}
+
+// More sections than 16 bits count: the numbers stand in the null section and in a table of
+// indices.
+TEST(Elf, ExtendedNumbering) {
+    Image image = small();
+    image.add(SectionParts{.name = ".symtab_shndx", .type = 18, .bytes = test::words({0, 4})});
+    std::string bytes = image.build();
+    const size_t table = section_table(bytes);
+    const auto symbols = static_cast<size_t>(load_u64(bytes, table + 3 * 64 + 24));
+    bytes = with(with(with(bytes, 60, 0, 2), 62, 0xffff, 2), table + 32, 7, 8);
+    bytes = with(with(bytes, table + 40, 1, 4), symbols + 24 + 6, 0xffff, 2);
+    const auto elf = read_elf(bytes, "x.cubin");
+    ASSERT_TRUE(elf) << format(elf.error());
+    ASSERT_EQ(elf->sections.size(), 7u);
+    EXPECT_EQ(elf->sections[4].name, ".text.k");
+    EXPECT_EQ(elf->symbols[1].section, 4u);
 }
 
 }  // namespace
