@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cubin::read on any bytes, and on good images with a few bytes changed: an input whose first byte
-// is small names an image, and four bytes each after it are a change {where, what, how}. links:
-// cubin base
+// cubin::read on any bytes, and on good images with some bytes changed: a first byte that is small
+// names an image, and each four bytes after it are a change {where, what, how}.
+// links: cubin base
 #include "../unit/cubin/samples.hpp"
 #include "cubin/cubin.hpp"
 #include "fuzz.hpp"
