@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/memory_label.hpp"
+#include "base/policy.hpp"
 #include "base/result.hpp"
 
 namespace ww::device {
@@ -153,6 +154,8 @@ struct EmulatorOptions {
     uint32_t threads = 0;             // host threads; 0: one a core
     uint64_t instruction_budget = 0;  // warp instructions a launch may run; 0: the default (2^36)
     bool unordered_float_atomics = false;
+    AsyncPolicy async;        // when asynchronous operations complete
+    SchedulePolicy schedule;  // in which order warps run
 };
 
 std::unique_ptr<Device> open_emulated(const EmulatorOptions& options = {});

@@ -186,7 +186,9 @@ class EmulatedDevice final : public Device {
                 .threads = options_.threads,
                 .budget = options_.instruction_budget,
                 .unordered_float_atomics = options_.unordered_float_atomics,
-                .max_shared_bytes = max_shared_bytes(sm_)};
+                .max_shared_bytes = max_shared_bytes(sm_),
+                .async = options_.async,
+                .schedule = options_.schedule};
     }
     Result<const machine::Region*> range(Address address, uint64_t bytes) {
         const machine::Region* region = memory_.find(address, bytes);

@@ -69,7 +69,8 @@ class GridWorkspace {
     uint64_t address_ = 0;
 };
 
-Diagnostic fault_diagnostic(const Kernel& kernel, const machine::Block& block, const BlockFault& fault) {
+Diagnostic fault_diagnostic(const Kernel& kernel, const machine::Cluster& cluster, const BlockFault& fault) {
+    const machine::Block& block = fault.block ? *fault.block : *cluster.blocks[0];
     Diagnostic d{.file = kernel.module->name, .message = fault.message};
     const auto& id = block.id;
     std::string where = fmt::format("kernel {}, block ({},{},{})", kernel.program.kernel, id[0], id[1], id[2]);
@@ -86,11 +87,12 @@ Diagnostic fault_diagnostic(const Kernel& kernel, const machine::Block& block, c
     return d;
 }
 
-// Blocks are begun in order; one that used up its slice waits in `parked` until the others had theirs.
+// Clusters (as a rule of one block) are begun in order; one that used up its slice waits in `parked`
+// until the others had theirs.
 class GridRun {
   public:
     GridRun(const Kernel& kernel, machine::Grid& grid, const LaunchOptions& options)
-        : kernel_(kernel), grid_(grid), options_(options), count_(uint64_t{options.grid[0]} * options.grid[1] * options.grid[2]),
+        : kernel_(kernel), grid_(grid), options_(options), count_(clusters(options)),
           budget_(static_cast<int64_t>(options.budget ? options.budget : kDefaultBudget)) {
         grid_.print = [this](const machine::Block& block, std::string_view text) {
             const std::lock_guard lock(mutex_);
@@ -119,29 +121,32 @@ class GridRun {
     }
 
   private:
-    std::unique_ptr<BlockRunner> next() {
+    static uint64_t clusters(const LaunchOptions& options) {
+        uint64_t count = 1;
+        for (size_t axis = 0; axis < 3; ++axis) count *= options.grid[axis] / options.cluster[axis];
+        return count;
+    }
+
+    std::unique_ptr<ClusterRunner> next() {
         const std::lock_guard lock(mutex_);
         const bool full = begun_ >= window_ && !parked_.empty();
         if (!full && fresh_ < count_ && fresh_ < stop_from_) {
             const uint64_t linear = fresh_++;
             ++begun_;
-            const machine::Coordinates id{static_cast<uint32_t>(linear % options_.grid[0]),
-                                          static_cast<uint32_t>(linear / options_.grid[0] % options_.grid[1]),
-                                          static_cast<uint32_t>(linear / options_.grid[0] / options_.grid[1])};
-            return std::make_unique<BlockRunner>(kernel_, grid_, id, linear);
+            return std::make_unique<ClusterRunner>(kernel_, grid_, linear, options_.schedule);
         }
         while (!parked_.empty()) {
-            std::unique_ptr<BlockRunner> runner = std::move(parked_.front());
+            std::unique_ptr<ClusterRunner> runner = std::move(parked_.front());
             parked_.pop_front();
-            if (runner->block().linear_id < stop_from_) return runner;
+            if (runner->cluster().index < stop_from_) return runner;
             --begun_;
         }
         return nullptr;
     }
 
-    void stop(const BlockRunner& runner, Diagnostic diagnostic) {
+    void stop(const ClusterRunner& runner, Diagnostic diagnostic) {
         const std::lock_guard lock(mutex_);
-        const uint64_t linear = runner.block().linear_id;
+        const uint64_t linear = runner.cluster().index;
         stop_from_ = std::min(stop_from_, linear);
         faults_.emplace(linear, std::move(diagnostic));
         if (budget_.load() > kAfterFault) budget_ = kAfterFault;
@@ -153,14 +158,14 @@ class GridRun {
     }
 
     void work() try {
-        while (std::unique_ptr<BlockRunner> runner = next()) {
+        while (std::unique_ptr<ClusterRunner> runner = next()) {
             if (out_of_budget_after_fault()) return;
             const uint64_t grant = std::min<uint64_t>(kSlice, static_cast<uint64_t>(std::max<int64_t>(budget_.load(), 1)));
             uint64_t left = grant;
             try {
-                const BlockRunner::State state = runner->run(left);
+                const ClusterRunner::State state = runner->run(left);
                 budget_ -= static_cast<int64_t>(grant - left);
-                if (state == BlockRunner::State::finished) {
+                if (state == ClusterRunner::State::finished) {
                     const std::lock_guard lock(mutex_);
                     lane_instructions_ += runner->lane_instructions();
                     --begun_;
@@ -169,7 +174,7 @@ class GridRun {
                 } else if (budget_.load() <= 0) {
                     if (const std::lock_guard lock(mutex_); !faults_.empty()) continue;
                     BlockFault fault{.message = "the launch used up its instruction budget: it hangs, or needs a larger one" + runner->where()};
-                    stop(*runner, fault_diagnostic(kernel_, runner->block(), fault));
+                    stop(*runner, fault_diagnostic(kernel_, runner->cluster(), fault));
                 } else {
                     const std::lock_guard lock(mutex_);
                     parked_.push_back(std::move(runner));
@@ -178,7 +183,7 @@ class GridRun {
                     window_ *= 2;
                 }
             } catch (const BlockFault& fault) {
-                stop(*runner, fault_diagnostic(kernel_, runner->block(), fault));
+                stop(*runner, fault_diagnostic(kernel_, runner->cluster(), fault));
             }
         }
     } catch (...) {
@@ -193,10 +198,10 @@ class GridRun {
     const uint64_t count_;
     std::atomic<int64_t> budget_;
     std::mutex mutex_;
-    uint64_t fresh_ = 0;                   // the next block to begin
+    uint64_t fresh_ = 0;                   // the next cluster to begin
     uint64_t begun_ = 0, window_ = 0, first_window_ = 0, turns_ = 0;
-    uint64_t stop_from_ = UINT64_MAX;  // blocks from here on need not run: an earlier one faulted
-    std::deque<std::unique_ptr<BlockRunner>> parked_;
+    uint64_t stop_from_ = UINT64_MAX;  // clusters from here on need not run: an earlier one faulted
+    std::deque<std::unique_ptr<ClusterRunner>> parked_;
     std::map<uint64_t, Diagnostic> faults_;
     std::map<uint64_t, std::string> printed_;
     uint64_t printed_bytes_ = 0;
@@ -259,6 +264,11 @@ Result<LaunchResult> launch(const Kernel& kernel, machine::GlobalMemory& global,
     grid.local_bytes = (grid.local_bytes + 15) / 16 * 16;
     grid.program = &kernel.program;
     grid.sink = options.sink;
+    grid.async = options.async;
+    grid.describe_inst = [&kernel](uint32_t inst) {
+        const SourcePlace place = source_place(kernel, inst);
+        return fmt::format("{} at {}:{}", place.text, kernel.module->name, place.ptx_line);
+    };
     GridWorkspace workspace(global);
     if (options.cooperative) {
         WW_TRY(provided, workspace.provide(grid));

@@ -21,6 +21,8 @@ struct LaunchOptions {
     uint32_t stack_bytes = 16384;  // per thread, for kernels with recursion or indirect calls
     bool unordered_float_atomics = false;
     uint32_t max_shared_bytes = 227 * 1024;  // of a block, static and dynamic together
+    AsyncPolicy async;
+    SchedulePolicy schedule;
     machine::EventSink* sink = nullptr;  // then one host thread runs the blocks in order
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "machine/mbarrier.hpp"
+
 namespace ww::emulator {
 
 using machine::Inst;
@@ -18,45 +20,35 @@ namespace {
 
 constexpr uint32_t kQuantum = 4096;  // instructions a warp runs before the next warp has its turn
 constexpr uint32_t kPatience = 2048;  // instructions of the warp before a parked split has its turn
-// A bit of choose()'s key above those of order().
-constexpr uint64_t kWaitsForLanes = uint64_t{1} << 63;
+// A bit of choose()'s key above those of order(): waits for lanes, or polls.
+constexpr uint64_t kLast = uint64_t{1} << 63;
+constexpr uint32_t kShortTurn = 64;  // at most, of a random schedule or random completions
 
 bool starves(const Warp& warp, const Split& split) { return warp.executed - split.since >= kPatience; }
 
-std::string wait_text(const Warp& warp, const Split& split) {
-    switch (split.wait.kind) {
-        case Wait::Kind::barrier: {
-            const machine::Barrier& barrier = warp.block->barriers[split.wait.barrier];
-            return fmt::format("waits at barrier {} for {} more thread(s)", split.wait.barrier, barrier.pending(*warp.block));
-        }
-        case Wait::Kind::lanes:
-            return fmt::format("waits for lanes {:#010x}", split.wait.lanes & ~split.mask & warp.alive());
-        case Wait::Kind::copies: return "waits for asynchronous copies";
-        case Wait::Kind::timer: return "sleeps";
-        case Wait::Kind::none: break;
-    }
-    return "can run";
-}
-
 }  // namespace
 
-BlockRunner::BlockRunner(const Kernel& kernel, machine::Grid& grid, machine::Coordinates id, uint64_t linear_id)
-    : kernel_(kernel), block_(grid, id, linear_id), turns_(block_.warps.size()) {}
+ClusterRunner::ClusterRunner(const Kernel& kernel, machine::Grid& grid, uint64_t index, SchedulePolicy schedule)
+    : kernel_(kernel), cluster_(grid, index), schedule_(schedule), random_(Random(schedule.seed ^ index).next()) {
+    for (const auto& block : cluster_.blocks)
+        for (Warp& warp : block->warps) warps_.push_back(&warp);
+    turns_.resize(cluster_.blocks.size() * machine::kWarpsOfBlock);
+}
 
-uint64_t BlockRunner::lane_instructions() const {
+uint64_t ClusterRunner::lane_instructions() const {
     uint64_t sum = 0;
-    for (const Warp& warp : block_.warps) sum += warp.lane_executed;
+    for (const Warp* warp : warps_) sum += warp->lane_executed;
     return sum;
 }
 
 // Lower runs first: lanes inside a call before those that wait for them in the caller, then by rank.
-uint64_t BlockRunner::order(const machine::Frame& frame, uint32_t pc) const {
+uint64_t ClusterRunner::order(const machine::Frame& frame, uint32_t pc) const {
     constexpr uint32_t kDeepest = (1u << 30) - 1;
     return uint64_t{kDeepest - std::min(frame.depth, kDeepest)} << 32 | kernel_.program.code[pc].rank;
 }
 
 // Packs the running split away; the warp then has none.
-void BlockRunner::store_current(Warp& warp) {
+void ClusterRunner::store_current(Warp& warp) {
     if (warp.mask)
         warp.parked.push_back(Split{warp.pc, warp.mask, warp.frame, warp.wait, warp.resumed, warp.outcome, warp.executed});
     warp.mask = 0;
@@ -64,7 +56,7 @@ void BlockRunner::store_current(Warp& warp) {
     warp.resumed = false;
 }
 
-void BlockRunner::load(Warp& warp, size_t index) {
+void ClusterRunner::load(Warp& warp, size_t index) {
     Split split = std::move(warp.parked[index]);
     warp.parked.erase(warp.parked.begin() + static_cast<std::ptrdiff_t>(index));
     warp.pc = split.pc;
@@ -76,18 +68,22 @@ void BlockRunner::load(Warp& warp, size_t index) {
     warp.outcome = split.outcome;
 }
 
-bool BlockRunner::ready(const Split& split) const {
+bool ClusterRunner::ready(const Warp& warp, const Split& split) const {
+    const machine::Block& block = *warp.block;
     switch (split.wait.kind) {
-        case Wait::Kind::barrier: return block_.barriers[split.wait.barrier].released(split.wait.generation);
-        case Wait::Kind::timer: return block_.clock >= split.wait.until;
+        case Wait::Kind::barrier: return block.barriers[split.wait.barrier].released(split.wait.generation);
+        case Wait::Kind::timer: return block.clock >= split.wait.until;
+        case Wait::Kind::group: return cluster_.async.reached(split.wait.group);
+        case Wait::Kind::mbarrier: return machine::phase_completed(block.shared.data + split.wait.mbarrier, split.wait.parity);
         default: return true;
     }
 }
 
-bool BlockRunner::wake(Split& split) {
-    if (!ready(split)) return false;
-    // Who waits for lanes tries again, and waits again if still alone.
-    if (split.wait.kind == Wait::Kind::none || split.wait.kind == Wait::Kind::lanes) return true;
+bool ClusterRunner::wake(const Warp& warp, Split& split) {
+    if (!ready(warp, split)) return false;
+    // Who waits for lanes tries again, and waits again if still alone; who polls goes on.
+    if (split.wait.kind == Wait::Kind::none || split.wait.kind == Wait::Kind::lanes || split.wait.kind == Wait::Kind::poll)
+        return true;
     split.wait = {};
     split.resumed = true;
     return true;
@@ -95,9 +91,10 @@ bool BlockRunner::wake(Split& split) {
 
 // Splits at one instruction of one frame become one. A split that waits at a barrier has already
 // arrived there and stays apart.
-void BlockRunner::merge_same_pc(Warp& warp) {
+void ClusterRunner::merge_same_pc(Warp& warp) {
     const auto mergeable = [](const Split& split) {
-        return !split.resumed && (split.wait.kind == Wait::Kind::none || split.wait.kind == Wait::Kind::lanes);
+        return !split.resumed && (split.wait.kind == Wait::Kind::none || split.wait.kind == Wait::Kind::lanes ||
+                                  split.wait.kind == Wait::Kind::poll);
     };
     for (size_t i = 0; i < warp.parked.size(); ++i)
         for (size_t k = i + 1; k < warp.parked.size();) {
@@ -117,17 +114,17 @@ void BlockRunner::merge_same_pc(Warp& warp) {
 // Picks the split to run: ready ones in order. One that did not run for long comes first, so that a
 // spin loop never starves the lanes it waits for; such turns are short at first: lanes in a long
 // loop should still be met where it ends.
-bool BlockRunner::choose(Warp& warp) {
-    Turns& turns = turns_[warp.id];
+bool ClusterRunner::choose(Warp& warp) {
+    Turns& turns = turns_[warp.key];
     store_current(warp);
     merge_same_pc(warp);
     size_t best = SIZE_MAX, oldest = SIZE_MAX;
     uint64_t best_key = std::numeric_limits<uint64_t>::max();
     for (size_t i = 0; i < warp.parked.size(); ++i) {
         Split& split = warp.parked[i];
-        if (!wake(split)) continue;
+        if (!wake(warp, split)) continue;
         uint64_t key = order(*split.frame, split.pc);
-        if (split.wait.kind == Wait::Kind::lanes) key |= kWaitsForLanes;
+        if (split.wait.kind == Wait::Kind::lanes || split.wait.kind == Wait::Kind::poll) key |= kLast;
         if (starves(warp, split) && (oldest == SIZE_MAX || split.since < warp.parked[oldest].since)) oldest = i;
         if (key < best_key) {
             best_key = key;
@@ -135,7 +132,7 @@ bool BlockRunner::choose(Warp& warp) {
         }
     }
     if (best == SIZE_MAX) return false;
-    if (oldest == SIZE_MAX && (best_key & kWaitsForLanes) && warp.parked[best].wait.lanes) {
+    if (oldest == SIZE_MAX && (best_key & kLast) && warp.parked[best].wait.lanes) {
         // Everybody here waits for lanes; a fresh try only helps if the set of live lanes changed
         // or a message came: retry each once, round robin.
         std::rotate(warp.parked.begin() + static_cast<std::ptrdiff_t>(best), warp.parked.begin() + static_cast<std::ptrdiff_t>(best) + 1, warp.parked.end());
@@ -153,21 +150,21 @@ bool BlockRunner::choose(Warp& warp) {
 }
 
 // Whether the running split goes on: no other has come to the same place or comes before it.
-bool BlockRunner::stays(const Warp& warp) {
-    Turns& turns = turns_[warp.id];
+bool ClusterRunner::stays(const Warp& warp) {
+    Turns& turns = turns_[warp.key];
     const bool held = turns.hold > 0;
     turns.hold -= held;
     const uint64_t own = order(*warp.frame, warp.pc);
     for (const Split& split : warp.parked) {
         if (split.pc == warp.pc && split.frame == warp.frame) return false;
-        if (starves(warp, split) && ready(split)) return false;
-        if (!held && split.wait.kind != Wait::Kind::lanes && ready(split) && order(*split.frame, split.pc) < own)
+        if (starves(warp, split) && ready(warp, split)) return false;
+        if (!held && split.wait.kind != Wait::Kind::lanes && ready(warp, split) && order(*split.frame, split.pc) < own)
             return false;
     }
     return true;
 }
 
-BlockRunner::Turn BlockRunner::run_warp(Warp& warp, uint32_t quantum, uint64_t& budget) {
+ClusterRunner::Turn ClusterRunner::run_warp(Warp& warp, uint32_t quantum, uint64_t& budget) {
     const Inst* code = kernel_.program.code.data();
     Turn turn = Turn::blocked;
     uint32_t failed_tries = 0;
@@ -184,10 +181,17 @@ BlockRunner::Turn BlockRunner::run_warp(Warp& warp, uint32_t quantum, uint64_t& 
             warp.lane_executed += static_cast<uint64_t>(__builtin_popcount(active));
         }
         --budget;
-        ++issued_;
-        ++block_.clock;
+        ++warp.block->clock;
         ++warp.executed;
-        if (warp.exited != exited) after_exit();
+        if (warp.exited != exited) after_exit(*warp.block);
+        if (warp.wait.kind == Wait::Kind::poll) {
+            warp.pc = warp.next_pc;
+            warp.resumed = false;
+            const bool others = others_ready(warp);
+            store_current(warp);
+            if (!others) return Turn::polled;
+            continue;
+        }
         if (warp.wait.kind != Wait::Kind::none) {
             const bool lanes = warp.wait.kind == Wait::Kind::lanes;
             // Lanes whose guard is false do not wait with the others.
@@ -213,76 +217,84 @@ BlockRunner::Turn BlockRunner::run_warp(Warp& warp, uint32_t quantum, uint64_t& 
     return turn;
 }
 
-void BlockRunner::after_exit() {
-    for (machine::Barrier& barrier : block_.barriers) barrier.recheck(block_);
+// A split that has something to do, apart from the running one.
+bool ClusterRunner::others_ready(const Warp& warp) const {
+    for (const Split& split : warp.parked)
+        if (split.wait.kind != Wait::Kind::poll && split.wait.kind != Wait::Kind::lanes && ready(warp, split)) return true;
+    return false;
 }
 
-BlockRunner::State BlockRunner::run(uint64_t& budget) {
+void ClusterRunner::after_exit(machine::Block& block) {
+    for (machine::Barrier& barrier : block.barriers) barrier.recheck(block);
+}
+
+uint32_t ClusterRunner::quantum() {
+    const bool brief = schedule_.random || (cluster_.async.random() && !cluster_.async.idle());
+    return brief ? 1 + static_cast<uint32_t>(random_.below(kShortTurn)) : kQuantum;
+}
+
+// A fault of the warp, or of an operation that it or another one issued before.
+void ClusterRunner::fail_at(const machine::GuestTrap& trap, const Warp* warp) const {
+    BlockFault fault{.message = trap.what(), .has_place = true};
+    if (trap.has_place) {
+        fault.block = cluster_.blocks[trap.warp / machine::kWarpsOfBlock].get();
+        fault.warp = trap.warp % machine::kWarpsOfBlock;
+        fault.inst = trap.inst;
+        fault.lane = std::max(trap.lane, 0);
+    } else {
+        const LaneMask active = warp->active ? warp->active : 1;
+        fault.block = warp->block;
+        fault.warp = warp->id;
+        fault.inst = warp->pc;
+        fault.lane = trap.lane >= 0 ? trap.lane : __builtin_ctz(active);
+    }
+    throw fault;
+}
+
+// Every warp has one turn.
+ClusterRunner::Round ClusterRunner::run_round(uint64_t& budget) {
+    Round round;
+    if (schedule_.random)
+        for (size_t i = warps_.size(); i > 1; --i) std::swap(warps_[i - 1], warps_[random_.below(i)]);
+    for (size_t i = 0; i < warps_.size() && budget > 0; ++i) {
+        Warp& warp = *warps_[next_warp_];
+        guarded(&warp, [&] {
+            const Turn turn = run_warp(warp, quantum(), budget);
+            round.ran |= turn == Turn::ran;
+            round.polled |= turn == Turn::polled;
+            round.all_done &= turn == Turn::done;
+        });
+        next_warp_ = (next_warp_ + 1) % warps_.size();
+        if (cluster_.async.random()) guarded(&warp, [&] { cluster_.async.step(); });
+    }
+    return round;
+}
+
+ClusterRunner::State ClusterRunner::run(uint64_t& budget) {
     while (budget > 0) {
-        bool ran = false, all_done = true;
-        for (size_t i = 0; i < block_.warps.size() && budget > 0; ++i) {
-            Warp& warp = block_.warps[next_warp_];
-            try {
-                const Turn turn = run_warp(warp, kQuantum, budget);
-                ran |= turn == Turn::ran;
-                all_done &= turn == Turn::done;
-            } catch (const machine::GuestTrap& trap) {
-                const LaneMask active = warp.active ? warp.active : 1;
-                throw BlockFault{trap.what(), warp.pc, warp.id, trap.lane >= 0 ? trap.lane : __builtin_ctz(active), true};
+        const Round round = run_round(budget);
+        if (round.all_done) {
+            bool ended = budget > 0;
+            if (!ended) {
+                ended = true;
+                for (const Warp* warp : warps_) ended &= warp->alive() == 0;
             }
-            next_warp_ = (next_warp_ + 1) % block_.warps.size();
+            if (ended) {
+                guarded(nullptr, [&] { cluster_.async.drain(); });
+                return State::finished;
+            }
         }
-        if (all_done && budget > 0) return State::finished;
-        if (all_done) {
-            for (const Warp& warp : block_.warps) all_done &= warp.alive() == 0;
-            if (all_done) return State::finished;
-        }
-        if (ran || budget == 0) continue;
-        // Nobody ran: sleepers wake at the earliest time, else nobody ever will.
-        uint64_t until = UINT64_MAX;
-        for (const Warp& warp : block_.warps)
-            for (const Split& split : warp.parked)
-                if (split.wait.kind == Wait::Kind::timer) until = std::min(until, split.wait.until);
-        if (until == UINT64_MAX) {
-            bool released = false;
-            for (Warp& warp : block_.warps)
-                for (Split& split : warp.parked) released |= split.wait.kind == Wait::Kind::barrier && wake(split);
-            if (!released) deadlock();
+        if (round.ran || budget == 0) {
+            quiet_ = 0;
             continue;
         }
-        block_.clock = std::max(block_.clock, until);
+        // What polled may have woken others before.
+        if (round.polled && ++quiet_ < 2) continue;
+        quiet_ = 0;
+        if (unstick()) continue;
+        budget = 0;  // a slice that ends early counts whole: waiting for others must not be for free
     }
     return State::yielded;
-}
-
-std::string BlockRunner::where() const {
-    std::string text;
-    int lines = 0;
-    for (const Warp& warp : block_.warps) {
-        std::vector<Split> splits = warp.parked;
-        if (warp.mask) splits.push_back(Split{warp.pc, warp.mask, warp.frame, warp.wait, false});
-        for (const Split& split : splits) {
-            if (++lines > 24) return text + "\n    ... more warps";
-            const SourcePlace place = source_place(kernel_, split.pc);
-            text += fmt::format("\n    warp {} lanes {:#010x} {} at {} ({}:{}{})", warp.id, split.mask,
-                                wait_text(warp, split), place.text, kernel_.module->name, place.ptx_line,
-                                place.line > 0 ? fmt::format(", {}:{}", place.file, place.line) : "");
-        }
-    }
-    return text;
-}
-
-void BlockRunner::deadlock() const {
-    BlockFault fault{.message = "deadlock: no warp of the block can go on" + where()};
-    for (const Warp& warp : block_.warps)
-        if (!warp.parked.empty()) {
-            fault.inst = warp.parked[0].pc;
-            fault.warp = warp.id;
-            fault.lane = __builtin_ctz(warp.parked[0].mask);
-            fault.has_place = true;
-            break;
-        }
-    throw fault;
 }
 
 }  // namespace ww::emulator

@@ -1,60 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the warps of one block: which split of which warp is next, when splits meet again, who
-// waits, and what to say when nobody can go on.
+// Runs the warps of one cluster, which is one block where a launch has no clusters: which split of
+// which warp is next, when splits meet again, who waits, when asynchronous operations complete,
+// and what to say when nobody can go on.
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "emulator/decode.hpp"
 #include "machine/block.hpp"
 
 namespace ww::emulator {
 
-// A guest fault with its place; thrown by BlockRunner::run.
+// A guest fault with its place; thrown by ClusterRunner::run.
 struct BlockFault {
     std::string message;
+    const machine::Block* block = nullptr;  // null: the first of the cluster
     uint32_t inst = 0;
-    uint32_t warp = 0;
+    uint32_t warp = 0;  // within the block
     int lane = -1;
     bool has_place = false;
 };
 
-class BlockRunner {
+// Notes whether guest code reaches global memory, which other blocks may change.
+class GlobalProbe : public machine::EventSink {
   public:
-    BlockRunner(const Kernel& kernel, machine::Grid& grid, machine::Coordinates id, uint64_t linear_id);
+    machine::EventSink* next = nullptr;
+    bool seen = false;
+    void memory(const machine::MemoryEvent& event) override;
+};
+
+class ClusterRunner {
+  public:
+    ClusterRunner(const Kernel& kernel, machine::Grid& grid, uint64_t index, SchedulePolicy schedule);
 
     enum class State { finished, yielded };
     // Runs at most `budget` warp instructions; budget is lowered by what was used.
     State run(uint64_t& budget);
 
-    const machine::Block& block() const { return block_; }
+    const machine::Cluster& cluster() const { return cluster_; }
     uint64_t lane_instructions() const;
     // Where every warp stands: for deadlock and budget reports.
     std::string where() const;
 
   private:
-    enum class Turn { ran, blocked, done };
+    // polled: it ran, up to a question whose answer was no.
+    enum class Turn { ran, polled, blocked, done };
+    struct Round {
+        bool ran = false, polled = false, all_done = true;
+    };
+    Round run_round(uint64_t& budget);
     Turn run_warp(machine::Warp& warp, uint32_t quantum, uint64_t& budget);
+    uint32_t quantum();
     bool choose(machine::Warp& warp);
     bool stays(const machine::Warp& warp);
-    bool ready(const machine::Split& split) const;
-    bool wake(machine::Split& split);
+    bool ready(const machine::Warp& warp, const machine::Split& split) const;
+    bool others_ready(const machine::Warp& warp) const;
+    bool wake(const machine::Warp& warp, machine::Split& split);
     void store_current(machine::Warp& warp);
     void load(machine::Warp& warp, size_t index);
     void merge_same_pc(machine::Warp& warp);
     uint64_t order(const machine::Frame& frame, uint32_t pc) const;
-    void after_exit();
+    void after_exit(machine::Block& block);
+    // Runs f; its faults get a place.
+    template <class F>
+    void guarded(const machine::Warp* warp, F&& f) const {
+        try {
+            f();
+        } catch (const machine::GuestTrap& trap) {
+            fail_at(trap, warp);
+        }
+    }
+    [[noreturn]] void fail_at(const machine::GuestTrap& trap, const machine::Warp* warp) const;
+
+    // ---- stall.cpp: no warp can go on by itself ----
+    // False: only other clusters can help; they should have their turn.
+    bool unstick();
+    bool help_async();
+    bool wake_sleepers();
+    // Some only ask again and again, or may give up waiting: try_wait has a time limit.
+    bool waits_may_expire() const;
+    void expire_waits();
+    bool hopeless();
+    void watch_global(bool on);
+    uint64_t fingerprint() const;
+    std::string wait_text(const machine::Warp& warp, const machine::Split& split) const;
     [[noreturn]] void deadlock() const;
 
     const Kernel& kernel_;
-    machine::Block block_;
-    uint64_t issued_ = 0;
+    machine::Cluster cluster_;
+    SchedulePolicy schedule_;
+    Random random_;
+    std::vector<machine::Warp*> warps_;  // of all blocks
     size_t next_warp_ = 0;
+    uint32_t quiet_ = 0;   // rounds in which warps only polled
+    uint32_t stalls_ = 0;  // times that waits expired with nothing else to do
+    uint64_t fingerprint_ = 0;
+    GlobalProbe probe_;
     // Per warp: how long a split that was chosen out of order may still run, now and the next time.
     struct Turns {
         uint32_t hold = 0, next_hold = 1;
     };
-    std::vector<Turns> turns_;
+    std::vector<Turns> turns_;  // by Warp::key
 };
 
 }  // namespace ww::emulator

@@ -102,6 +102,7 @@ Device& Runner::device_for(const TestFile& test) {
         device::EmulatorOptions options;
         options.target = name;
         options.instruction_budget = uint64_t{1} << 28;  // a test that hangs says so in seconds
+        options.async.kind = AsyncPolicy::Kind::lazy;  // the policy that forgives least
         emulator = device::open_emulated(options);
     }
     return *emulator;

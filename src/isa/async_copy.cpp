@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX manual, "Data Movement": cp.async without .bulk, and its groups. The copy is performed at
-// issue, the earliest moment the manual allows; so a wait has nothing to wait for.
+// PTX manual, "Data Movement": cp.async without .bulk, its groups, and its arrivals at mbarriers.
+// Where the policy is eager, a copy is performed right here; else it becomes an operation of the
+// cluster's asynchronous units (docs/async.md).
+#include <array>
+#include <memory>
+
 #include "isa/isa.hpp"
-#include "isa/memory_ops.hpp"
+#include "isa/mbarrier_ops.hpp"
 
 namespace ww::isa {
 namespace {
@@ -10,21 +14,23 @@ namespace {
 // extra of the aux.
 enum class Source : uint8_t { whole, sized, ignorable };
 
+void check_source(const Inst& in, uint64_t from, uint32_t size, int lane) {
+    const uint32_t bytes = MemoryAux::unpack(in.aux).element_bytes;
+    if (size > bytes)
+        throw GuestTrap("src-size " + std::to_string(size) + " of cp.async is larger than its cp-size " +
+                            std::to_string(bytes),
+                        lane);
+    if (from % bytes != 0)
+        throw GuestTrap("misaligned source of cp.async: must be a multiple of " + std::to_string(bytes), lane);
+}
+
 // Zero-filled copies read only src-size bytes: lane by lane, since the sizes may differ.
 void copy_partly(Warp& w, const Inst& in, const uint64_t* from, uint8_t* const* to,
                  const uint32_t* size) {
     const MemoryAux aux = MemoryAux::unpack(in.aux);
     for (int lane = 0; lane < kLanes; ++lane) {
         if (!to[lane]) continue;
-        if (size[lane] > aux.element_bytes)
-            throw machine::GuestTrap("src-size " + std::to_string(size[lane]) +
-                                         " of cp.async is larger than its cp-size " +
-                                         std::to_string(aux.element_bytes),
-                                     lane);
-        if (from[lane] % aux.element_bytes != 0)
-            throw machine::GuestTrap("misaligned source of cp.async: must be a multiple of " +
-                                         std::to_string(aux.element_bytes),
-                                     lane);
+        check_source(in, from[lane], size[lane], lane);
         uint8_t bytes[16] = {};
         if (size[lane] != 0)
             std::memcpy(bytes,
@@ -46,6 +52,46 @@ void copy_whole(Warp& w, const Inst& in, const uint64_t* from, uint8_t* const* t
         if (to[lane]) std::memcpy(to[lane], pointer[lane], Bytes);
 }
 
+// Bytes that each lane reads, by the form of the instruction.
+const uint32_t* source_sizes(const Warp& w, const Inst& in, uint32_t* scratch) {
+    const MemoryAux aux = MemoryAux::unpack(in.aux);
+    if (static_cast<Source>(aux.extra) == Source::sized) return w.in<uint32_t>(in[3][0], scratch);
+    const LaneMask ignored = static_cast<Source>(aux.extra) == Source::ignorable ? w.predicate(in[3][0]) : 0;
+    for (int lane = 0; lane < kLanes; ++lane) scratch[lane] = (ignored >> lane & 1) ? 0 : aux.element_bytes;
+    return scratch;
+}
+
+// The copies of one warp instruction, for later.
+struct Copies {
+    std::array<MemoryRange, kLanes> from{}, to{};
+};
+
+void issue_copies(Warp& w, const Inst& in, const uint64_t* from, const uint64_t* to) {
+    const uint32_t bytes = MemoryAux::unpack(in.aux).element_bytes;
+    alignas(64) uint32_t scratch[kLanes];
+    const uint32_t* size = source_sizes(w, in, scratch);
+    AsyncOperation operation{.unit = machine::Unit::copy, .inst = &in, .warp = w.key, .parties = w.active};
+    const auto copies = std::make_shared<Copies>();
+    for (LaneMask left = w.active; left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        const size_t i = static_cast<size_t>(lane);
+        check_source(in, from[lane], size[lane], lane);
+        copies->to[i] = w.range(Space::shared, to[lane], bytes, bytes, Access::write, lane);
+        if (size[lane] != 0) copies->from[i] = w.range(Space::global, from[lane], size[lane], 1, Access::read, lane);
+        operation.destinations.emplace_back(copies->to[i].in_cluster(), bytes);
+    }
+    operation.write = [&w, &in, copies](AsyncOperation& self, uint32_t lanes) {
+        for (; lanes; lanes &= lanes - 1) {
+            const size_t i = static_cast<size_t>(__builtin_ctz(lanes));
+            const AsyncAccess by{w, in, Agent::copy, self.number, static_cast<int>(i)};
+            uint8_t data[16] = {};
+            if (copies->from[i].bytes != 0) by.read(copies->from[i], data);
+            by.write(copies->to[i], data);
+        }
+    };
+    w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+}
+
 // in: [dst], [src], cp-size, src-size or ignore-src, cache-policy
 void run_cp_async(Warp& w, const Inst& in) {
     const MemoryAux aux = MemoryAux::unpack(in.aux);
@@ -53,19 +99,11 @@ void run_cp_async(Warp& w, const Inst& in) {
     alignas(64) uint8_t* to[kLanes];
     w.addresses(in[0], to_address);
     w.addresses(in[1], from);
+    if (!w.block->cluster.async.eager()) return issue_copies(w, in, from, to_address);
     w.access(in, Space::shared, to_address, aux.element_bytes, Access::write, to);
-    alignas(64) uint32_t scratch[kLanes], size[kLanes];
-    switch (static_cast<Source>(aux.extra)) {
-        case Source::sized:
-            return copy_partly(w, in, from, to, w.in<uint32_t>(in[3][0], scratch));
-        case Source::ignorable: {
-            const LaneMask ignored = w.predicate(in[3][0]);
-            for (int lane = 0; lane < kLanes; ++lane)
-                size[lane] = (ignored >> lane & 1) ? 0 : aux.element_bytes;
-            return copy_partly(w, in, from, to, size);
-        }
-        case Source::whole:
-            break;
+    if (static_cast<Source>(aux.extra) != Source::whole) {
+        alignas(64) uint32_t scratch[kLanes];
+        return copy_partly(w, in, from, to, source_sizes(w, in, scratch));
     }
     switch (aux.element_bytes) {
         case 4:
@@ -102,13 +140,69 @@ void bind_cp_async(const Match& match, Binding& binding) {
     binding.run = run_cp_async;
 }
 
-void run_nothing_pending(Warp&, const Inst&) {}
-void bind_group(const Match&, Binding& binding) { binding.run = run_nothing_pending; }
+void run_commit(Warp& w, const Inst&) { w.block->cluster.async.commit(machine::Unit::copy, w.key, w.active); }
+
+// aux: the number of groups that may be in flight afterwards.
+void run_wait(Warp& w, const Inst& in) {
+    const machine::AsyncUnits& async = w.block->cluster.async;
+    if (async.idle()) return;
+    const machine::GroupWait wait{.unit = machine::Unit::copy,
+                                  .warp = w.key,
+                                  .parties = w.active,
+                                  .keep = static_cast<uint32_t>(in.aux)};
+    if (!async.reached(wait)) w.wait_here({.kind = machine::Wait::Kind::group, .group = wait});
+}
+
+void run_wait_all(Warp& w, const Inst& in) {
+    if (!w.resumed) run_commit(w, in);
+    run_wait(w, in);
+}
+
+// aux: a MemoryAux; extra 1: .noinc. Lanes with one mbarrier share an operation.
+void run_arrive(Warp& w, const Inst& in) {
+    const MemoryAux aux = MemoryAux::unpack(in.aux);
+    alignas(64) uint64_t address[kLanes];
+    w.addresses(in[0], address);
+    for (LaneMask left = w.active; left;) {
+        const int first = __builtin_ctz(left);
+        const MemoryRange at = mbarrier_range(w, aux.space, address[first], first);
+        LaneMask lanes = 0;
+        for (int lane = first; lane < kLanes; ++lane)
+            if ((left >> lane & 1) && address[lane] == address[first]) lanes |= LaneMask{1} << lane;
+        left &= ~lanes;
+        for (LaneMask each = lanes; each && !aux.extra; each &= each - 1)
+            update_mbarrier({w, in, Agent::thread, 0, __builtin_ctz(each)}, at, [](Mbarrier& m) {
+                m.add_pending();
+                return 0;
+            });
+        AsyncOperation operation{.unit = machine::Unit::copy,
+                                 .inst = &in,
+                                 .warp = w.key,
+                                 .parties = lanes,
+                                 .grouped = false,
+                                 .arrival = true,
+                                 .mbarrier = at.in_cluster()};
+        operation.write = [&w, &in, at](AsyncOperation& self, uint32_t some) {
+            for (; some; some &= some - 1)
+                update_mbarrier({w, in, Agent::copy, self.number, __builtin_ctz(some)}, at,
+                                [](Mbarrier& m) { return m.arrive(1); });
+        };
+        w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+    }
+}
+
+void bind_commit(const Match&, Binding& binding) { binding.run = run_commit; }
+void bind_wait_all(const Match&, Binding& binding) { binding.run = run_wait_all; }
 void bind_wait_group(const Match& match, Binding& binding) {
-    if (!match.operands[0].immediate)
-        binding.error = "the number of groups must be an immediate";
+    binding.aux = match.operands[0].value;
+    if (!match.operands[0].immediate || binding.aux > UINT32_MAX)
+        binding.error = "the number of groups must be an immediate of 32 bits";
     else
-        binding.run = run_nothing_pending;
+        binding.run = run_wait;
+}
+void bind_arrive(const Match& match, Binding& binding) {
+    binding.aux = MemoryAux{.space = Match::space(match.get(".shared")), .extra = match.has(".noinc")}.pack();
+    binding.run = run_arrive;
 }
 
 #define WW_DM "data-movement-and-conversion-instructions-"
@@ -121,11 +215,11 @@ constexpr Row kRows[] = {
      WW_MODIFIERS, {70, 80}, WW_DM "cp-async", bind_cp_async},
     {"cp.async.cg.shared.global{.level::cache_hint}{.level::prefetch_size} [dst], [src], cp-size{, src-size}{, cache-policy}",
      WW_MODIFIERS, {70, 80}, WW_DM "cp-async", bind_cp_async},
-    {"cp.async.commit_group", "", {70, 80}, WW_DM "cp-async-commit-group", bind_group},
+    {"cp.async.commit_group", "", {70, 80}, WW_DM "cp-async-commit-group", bind_commit},
     {"cp.async.wait_group n", "", {70, 80}, WW_DM "cp-async-wait-group", bind_wait_group},
-    {"cp.async.wait_all", "", {70, 80}, WW_DM "cp-async-wait-group", bind_group},
+    {"cp.async.wait_all", "", {70, 80}, WW_DM "cp-async-wait-group", bind_wait_all},
     {"cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [addr]", ".shared = .shared .shared::cta", {70, 80},
-     "parallel-synchronization-and-communication-instructions-cp-async-mbarrier-arrive"},
+     "parallel-synchronization-and-communication-instructions-cp-async-mbarrier-arrive", bind_arrive},
 };
 // clang-format on
 

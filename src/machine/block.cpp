@@ -9,8 +9,22 @@
 
 namespace ww::machine {
 
-Block::Block(Grid& grid_in, Coordinates id_in, uint64_t linear_id_in)
-    : grid(grid_in), id(id_in), linear_id(linear_id_in) {
+Cluster::Cluster(Grid& grid_in, uint64_t index_in)
+    : grid(grid_in), index(index_in), async(grid_in.async, Random(grid_in.async.seed ^ index_in).next()) {
+    const Coordinates& dim = grid.cluster_dim;
+    const uint64_t across = grid.grid_dim[0] / dim[0], down = grid.grid_dim[1] / dim[1];
+    const Coordinates first{static_cast<uint32_t>(index % across) * dim[0],
+                            static_cast<uint32_t>(index / across % down) * dim[1],
+                            static_cast<uint32_t>(index / across / down) * dim[2]};
+    for (uint32_t rank = 0; rank < dim[0] * dim[1] * dim[2]; ++rank) {
+        const Coordinates id{first[0] + rank % dim[0], first[1] + rank / dim[0] % dim[1], first[2] + rank / dim[0] / dim[1]};
+        const uint64_t linear = id[0] + uint64_t{grid.grid_dim[0]} * (id[1] + uint64_t{grid.grid_dim[1]} * id[2]);
+        blocks.push_back(std::make_unique<Block>(*this, rank, id, linear));
+    }
+}
+
+Block::Block(Cluster& cluster_in, uint32_t rank_in, Coordinates id_in, uint64_t linear_id_in)
+    : cluster(cluster_in), grid(cluster_in.grid), rank(rank_in), id(id_in), linear_id(linear_id_in) {
     const uint64_t threads = grid.lanes_of_block();
     const uint64_t warp_count = (threads + kLanes - 1) / kLanes;
     const uint32_t shared_bytes = grid.static_shared_bytes + grid.dynamic_shared_bytes;
@@ -29,6 +43,7 @@ Block::Block(Grid& grid_in, Coordinates id_in, uint64_t linear_id_in)
         warp.grid = &grid;
         warp.sink = grid.sink;
         warp.id = static_cast<uint32_t>(w);
+        warp.key = rank * kWarpsOfBlock + warp.id;
         warp.local_bytes = grid.local_bytes;
         warp.local_data = local_.data() + 2 * local * w;
         warp.local_valid = warp.local_data + local;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block (CTA) and the grid around it: shared memory, barriers, launch dimensions, and the
-// special registers that follow from them.
+// A block (CTA), its cluster and the grid around them: shared memory, barriers, launch dimensions,
+// and the special registers that follow from them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/async.hpp"
 #include "machine/memory.hpp"
 #include "machine/warp.hpp"
 
@@ -71,17 +72,24 @@ struct Grid {
     std::array<uint32_t, kEnvironmentRegisters> environment{};  // %envreg0..31
     const struct Program* program = nullptr;
     EventSink* sink = nullptr;
+    AsyncPolicy async;
     // Text of device printf, one call at a time; may be called from several threads.
     std::function<void(const class Block&, std::string_view)> print;
+    // An instruction and its line, for messages about operations that were issued there.
+    std::function<std::string(uint32_t inst)> describe_inst;
     uint64_t lanes_of_block() const {
         return uint64_t{block_dim[0]} * block_dim[1] * block_dim[2];
     }
 };
 
+struct Cluster;
+
 class Block {
   public:
-    Block(Grid& grid, Coordinates id, uint64_t linear_id);
+    Block(Cluster& cluster, uint32_t rank, Coordinates id, uint64_t linear_id);
+    Cluster& cluster;
     Grid& grid;
+    const uint32_t rank;  // in the cluster
     const Coordinates id;
     const uint64_t linear_id;
     std::vector<Warp> warps;
@@ -92,6 +100,17 @@ class Block {
 
   private:
     std::vector<uint8_t> shared_data_, shared_valid_, local_;
+};
+
+// Blocks that run at the same time and reach each other's shared memory. A grid without clusters
+// has clusters of one block.
+struct Cluster {
+    // index: of the cluster in its grid, x fastest.
+    Cluster(Grid& grid, uint64_t index);
+    Grid& grid;
+    const uint64_t index;
+    std::vector<std::unique_ptr<Block>> blocks;  // by rank
+    AsyncUnits async;
 };
 
 // The value of a special register for 32 lanes, as 64-bit numbers.

@@ -56,12 +56,24 @@ std::string_view access_name(Access kind) {
                     lane);
 }
 
+// " (issued by warp 3 at kernel.ptx:12)": only the emulator knows the text.
+std::string place_text(const Grid* grid, const AsyncOperation& operation) {
+    return grid->describe_inst ? fmt::format(" (issued by warp {}: {})", operation.warp % kWarpsOfBlock, grid->describe_inst(operation.inst->index))
+                               : std::string();
+}
+
 // A read of bytes of which at least one was never written.
 [[noreturn]] void refuse_unwritten(const Warp& warp, Space space, const Region& region, uint64_t offset, uint64_t bytes,
                                    Access kind, int lane) {
     uint64_t first = offset;
     while (region.valid[first]) ++first;
     const uint64_t at = region.base + first;
+    if (const AsyncOperation* writer = space == Space::shared ? warp.block->cluster.async.writer_of(cluster_offset(warp.block->rank, first)) : nullptr)
+        throw GuestTrap(fmt::format("{} of {} bytes of shared memory at {:#x} before the asynchronous operation that "
+                                    "writes byte {} has completed{}: wait for it first",
+                                    access_name(kind), bytes, region.base + offset, first,
+                                    place_text(warp.grid, *writer)),
+                        lane);
     if (space != Space::global)
         fault("uninitialised", space, region.base + offset, bytes, kind, lane,
               fmt::format("{}, byte {} of {}, was never written", region.name, first, region.size));
@@ -269,6 +281,53 @@ uint8_t* Warp::access_lane(Space space, uint64_t address, uint64_t bytes, Access
     if (region->valid && kind != Access::write && !valid_range(region->valid + offset, bytes))
         refuse_unwritten(*this, here, *region, offset, bytes, kind, lane);
     return region->data + offset;
+}
+
+MemoryRange Warp::range(Space space, uint64_t address, uint64_t bytes, uint32_t align, Access kind, int lane) {
+    const Space here = space == Space::generic ? space_of(address) : space;
+    const uint64_t at = space == Space::generic ? address - window_of(here) : address;
+    if (here != Space::shared && here != Space::global)
+        throw GuestTrap(fmt::format("an asynchronous operation takes shared or global memory, not {} memory", space_name(here)), lane);
+    if (at % align != 0)
+        fault("misaligned", here, at, bytes, kind, lane, fmt::format("must be a multiple of {}", align));
+    if (here == Space::global) {
+        const Region& region = global_region(*this, at, bytes, kind, lane);
+        if (kind != Access::read && !region.writable) fault("write to read-only", here, at, bytes, kind, lane, region.name);
+        return {.region = &region, .offset = at - region.base, .bytes = bytes, .space = here};
+    }
+    const uint64_t named = at >> kRankShift, offset = at & ((1u << kRankShift) - 1);
+    const Cluster& cluster = block->cluster;
+    if (named > cluster.blocks.size())
+        fault("out-of-bounds", here, at, bytes, kind, lane, fmt::format("the cluster has {} blocks", cluster.blocks.size()));
+    const uint32_t rank = named ? static_cast<uint32_t>(named - 1) : block->rank;
+    const Region& region = cluster.blocks[rank]->shared;
+    if (!region.contains(offset, bytes))
+        fault("out-of-bounds", here, at, bytes, kind, lane, fmt::format("{} has {} bytes", region.name, region.size));
+    return {.region = &region, .offset = offset, .bytes = bytes, .space = here, .rank = rank, .remote = rank != block->rank};
+}
+
+void AsyncAccess::check(const MemoryRange& range, Access kind) const {
+    if (range.valid() && !valid_range(range.valid(), range.bytes))
+        refuse_unwritten(warp, range.space, *range.region, range.offset, range.bytes, kind, lane);
+}
+
+void AsyncAccess::notify(const MemoryRange& range, Access kind) const {
+    if (!warp.sink) return;
+    uint64_t address[kLanes] = {};
+    address[lane] = range.generic();
+    warp.sink->memory({warp, inst, kind, address, static_cast<uint32_t>(range.bytes), LaneMask{1} << lane, agent, operation});
+}
+
+void AsyncAccess::read(const MemoryRange& range, void* to) const {
+    check(range, Access::read);
+    std::memcpy(to, range.data(), range.bytes);
+    notify(range, Access::read);
+}
+
+void AsyncAccess::write(const MemoryRange& range, const void* from) const {
+    std::memcpy(range.data(), from, range.bytes);
+    if (range.valid()) std::memset(range.valid(), 1, range.bytes);
+    notify(range, Access::write);
 }
 
 }  // namespace ww::machine

@@ -44,6 +44,9 @@ int type_bytes(Type type);  // size of a register of this type; 0 for pred and s
 struct GuestTrap : std::runtime_error {
     GuestTrap(std::string message, int lane = -1) : std::runtime_error(message), lane(lane) {}
     int lane;  // -1: the whole warp
+    // Of a fault in an asynchronous operation: where it was issued. Else the running instruction's.
+    bool has_place = false;
+    uint32_t inst = 0, warp = 0;  // warp: its Warp::key
 };
 
 }  // namespace ww::machine

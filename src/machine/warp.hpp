@@ -19,6 +19,8 @@ namespace ww::machine {
 class Block;
 struct Grid;
 
+constexpr uint32_t kWarpsOfBlock = 32;  // at most
+
 // One function activation. Register rows are private to it, so that lanes in different functions
 // never share a row.
 struct Frame {
@@ -31,14 +33,32 @@ struct Frame {
     std::shared_ptr<Frame> caller;
 };
 
+// The units that work for threads in the background, each with commit and wait groups of its own:
+// copy is cp.async, bulk is cp.async.bulk, mma is wgmma.
+enum class Unit : uint8_t { copy, bulk, mma };
+
+// "All but the newest `keep` groups are complete." A party is a lane of the warp; for mma it is a
+// warp of the warpgroup, whose first warp is `warp`.
+struct GroupWait {
+    Unit unit = Unit::copy;
+    uint32_t warp = 0;
+    uint32_t parties = 0;     // one bit each
+    uint32_t keep = 0;
+    bool reads_only = false;  // of bulk: sources have been read, destinations may not be written yet
+};
+
 // Why a split cannot run. The scheduler asks; a deadlock report prints it.
+// poll: it can run, but what it asked for was not so; others first.
 struct Wait {
-    enum class Kind : uint8_t { none, barrier, lanes, copies, timer };
+    enum class Kind : uint8_t { none, barrier, lanes, group, mbarrier, poll, timer };
     Kind kind = Kind::none;
     uint32_t barrier = 0;      // barrier: its index
     uint64_t generation = 0;   // barrier: released when the barrier's generation is greater
     LaneMask lanes = 0;        // lanes: the members it waits for
     uint64_t until = 0;        // timer: a clock value
+    GroupWait group;           // group: of asynchronous operations
+    uint32_t mbarrier = 0;     // mbarrier, poll: its offset in the own block's shared memory
+    bool parity = false;       // mbarrier, poll: of the phase that must complete
 };
 
 // What a completed barrier phase says of its predicates, for bar.red.
@@ -66,10 +86,39 @@ struct Exchange {
     std::array<std::array<uint32_t, kLanes>, 3> values{};
 };
 
+// A byte of shared memory within a cluster: rank of the block, offset in it.
+constexpr uint32_t kRankShift = 24;
+constexpr uint32_t cluster_offset(uint32_t rank, uint64_t offset) {
+    return rank << kRankShift | static_cast<uint32_t>(offset);
+}
+// An address in .shared::cluster: that of a block's own memory is the offset, that of block `rank`
+// (mapa) has rank + 1 above it.
+constexpr uint64_t cluster_address(uint32_t rank, uint64_t offset) {
+    return (uint64_t{rank} + 1) << kRankShift | offset;
+}
+
+// Bytes of shared or global memory, checked against their region.
+struct MemoryRange {
+    const Region* region = nullptr;
+    uint64_t offset = 0;  // in the region
+    uint64_t bytes = 0;
+    Space space = Space::global;
+    uint32_t rank = 0;    // of shared memory: of its block
+    bool remote = false;  // of shared memory: of another block of the cluster
+    uint8_t* data() const { return region->data + offset; }
+    uint8_t* valid() const { return region->valid ? region->valid + offset : nullptr; }
+    uint32_t in_cluster() const { return cluster_offset(rank, offset); }
+    uint64_t generic() const {
+        if (remote) return cluster_address(rank, offset) + window_of(space);
+        return region->base + offset + window_of(space);
+    }
+};
+
 class Warp {
   public:
     Block* block = nullptr;
     uint32_t id = 0;          // within the block
+    uint32_t key = 0;         // within the cluster: rank of the block * kWarpsOfBlock + id
     LaneMask exited = 0;      // lanes that do not exist or have ended
     LaneMask carry = 0;       // condition code CC.CF, one bit a lane
 
@@ -150,8 +199,11 @@ class Warp {
     // by `bytes`, the host pointer of the first, checked for all. Null: use access. Atomics and
     // observed accesses always give null.
     uint8_t* access_row(Space space, const uint64_t* address, uint32_t bytes, Access kind);
-    // One lane, any size and alignment 1: for strings, parameters and bulk copies.
+    // One lane, any size and alignment 1: for strings and parameters.
     uint8_t* access_lane(Space space, uint64_t address, uint64_t bytes, Access kind, int lane);
+    // One lane's memory, of shared or global, that an asynchronous operation will access: bounds,
+    // alignment and read-only are checked now, validity when the bytes are read.
+    MemoryRange range(Space space, uint64_t address, uint64_t bytes, uint32_t align, Access kind, int lane);
 
     // ---- control ----
     LaneMask alive() const { return ~exited; }
@@ -170,6 +222,10 @@ class Warp {
         wait = reason;
         next_pc = pc;
     }
+    // The instruction is done and gave a negative answer; the scheduler runs others before the next.
+    void poll(uint32_t mbarrier, bool parity) {
+        wait = {.kind = Wait::Kind::poll, .mbarrier = mbarrier, .parity = parity};
+    }
     // For .sync instructions. members: the mask as the program names it; lanes that ended count as
     // present. values[0..count): own lanes' values on entry, all members' on return.
     // False: not everybody is here yet; the caller returns and is run again later.
@@ -179,6 +235,21 @@ class Warp {
 
     void read_slow(const Operand& operand, void* out, int bytes) const;
     void write_slow(const Operand& operand, const void* values, int bytes, bool is_signed);
+};
+
+// How an asynchronous operation reaches memory: on behalf of one lane, with validity checked and
+// observers told who it really is.
+struct AsyncAccess {
+    Warp& warp;
+    const Inst& inst;
+    Agent agent;
+    uint64_t operation;
+    int lane;
+    void read(const MemoryRange& range, void* to) const;
+    void write(const MemoryRange& range, const void* from) const;
+    // All of it has been written; for reductions, which change bytes in place.
+    void check(const MemoryRange& range, Access kind) const;
+    void notify(const MemoryRange& range, Access kind) const;
 };
 
 }  // namespace ww::machine

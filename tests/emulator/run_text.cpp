@@ -104,9 +104,9 @@ std::string judge_values(const TextTest& test, const Loaded& loaded) {
     return "";
 }
 
-std::string run_once(const TextTest& test, uint32_t threads) {
+std::string run_once(const TextTest& test, const device::EmulatorOptions& options) {
     Loaded loaded;
-    loaded.device = device::open_emulated({.threads = threads, .instruction_budget = test.budget});
+    loaded.device = device::open_emulated(options);
     const Result<std::string> printed = launch_all(test, loaded);
     if (!printed) {
         if (test.errors.empty()) return "it fails:\n" + format(printed.error());
@@ -122,8 +122,14 @@ std::string run_once(const TextTest& test, uint32_t threads) {
 
 std::string run_text_test(const TextTest& test) {
     for (const uint32_t threads : test.threads)
-        if (const std::string wrong = run_once(test, threads); !wrong.empty())
-            return fmt::format("{} with {} host thread(s): {}", test.name, threads, wrong);
+        for (const AsyncPolicy& async : test.async)
+            for (const SchedulePolicy& schedule : test.schedule) {
+                const std::string wrong = run_once(
+                    test, {.threads = threads, .instruction_budget = test.budget, .async = async, .schedule = schedule});
+                if (!wrong.empty())
+                    return fmt::format("{} with {} host thread(s), completions {}, schedule {}: {}", test.name, threads,
+                                       policy_text(async), policy_text(schedule), wrong);
+            }
     return "";
 }
 

@@ -97,6 +97,8 @@ class HeaderReader {
             return true;
         }
         if (key == "kernel") return test_.kernels.assign(rest.begin(), rest.end()), true;
+        if (key == "async") return policies(rest, test_.async, parse_async_policy);
+        if (key == "schedule") return policies(rest, test_.schedule, parse_schedule_policy);
         if (key == "cooperative") return test_.cooperative = true;
         if (key == "shared" || key == "budget" || key == "threads") return option(key, rest);
         return false;
@@ -110,6 +112,18 @@ class HeaderReader {
             else out += text[i];
         }
         return out;
+    }
+
+    template <class Policy>
+    static Result<bool> policies(std::span<const std::string_view> words, std::vector<Policy>& out,
+                                 Result<Policy> (*parse)(std::string_view)) {
+        out.clear();
+        for (const std::string_view word : words) {
+            WW_TRY(policy, parse(word));
+            out.push_back(policy);
+        }
+        if (out.empty()) return fail("a policy is missing");
+        return true;
     }
 
     Result<bool> extent(std::string_view key, std::span<const std::string_view> words) {

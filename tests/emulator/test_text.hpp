@@ -44,6 +44,8 @@ struct TextTest {
     bool cooperative = false;
     uint64_t budget = 0;
     std::vector<uint32_t> threads{1, 2, 7};
+    std::vector<AsyncPolicy> async{{}};
+    std::vector<SchedulePolicy> schedule{{}};
     std::vector<std::string> kernels;
     std::vector<Buffer> buffers;
     std::vector<Argument> arguments;
@@ -56,7 +58,7 @@ struct TextTest {
 
 uint64_t element_bytes(Element element);
 Result<TextTest> parse_text_test(const std::filesystem::path& path, const std::string& name);
-// Runs the test with each number of host threads; the empty string, or what went wrong.
+// Runs the test with each number of host threads, each policy of completion and each schedule; the empty string, or what went wrong.
 std::string run_text_test(const TextTest& test);
 
 }  // namespace ww::emulator_test

@@ -36,10 +36,10 @@ class Bench {
         grid_.static_shared_bytes = 16384;
         grid_.global = &global_;
         grid_.program = &program_;
-        block_ = std::make_unique<machine::Block>(grid_, machine::Coordinates{0, 0, 0}, 0);
+        cluster_ = std::make_unique<machine::Cluster>(grid_, 0);
     }
-    machine::Block& block() { return *block_; }
-    machine::Warp& warp(size_t i = 0) { return block_->warps[i]; }
+    machine::Block& block() { return *cluster_->blocks[0]; }
+    machine::Warp& warp(size_t i = 0) { return block().warps[i]; }
     machine::GlobalMemory& global() { return global_; }
 
     TestOperand reg(int width, int count = 1) {
@@ -160,7 +160,7 @@ class Bench {
     machine::GlobalMemory global_;
     machine::Program program_;
     machine::Grid grid_;
-    std::unique_ptr<machine::Block> block_;
+    std::unique_ptr<machine::Cluster> cluster_;
     uint32_t next_ = 0;
     machine::Inst inst_;
     std::vector<machine::Arg> args_;

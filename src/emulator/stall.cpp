@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens when no warp of a cluster can go on by itself: an asynchronous operation completes,
+// sleepers wake, try_wait gives up for once; or it is a deadlock, and the report says who waits for
+// what.
+#include <fmt/format.h>
+
+#include <algorithm>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "emulator/scheduler.hpp"
+#include "machine/mbarrier.hpp"
+
+namespace ww::emulator {
+
+using machine::Split;
+using machine::Wait;
+using machine::Warp;
+
+namespace {
+
+// Waits may expire this often before the state is compared with that of the time before.
+constexpr uint32_t kFreeStalls = 4;
+constexpr int kMaxWarpsTold = 24;
+
+const uint8_t* mbarrier_of(const Warp& warp, const Wait& wait) { return warp.block->shared.data + wait.mbarrier; }
+
+bool waits_for_mbarrier(const Warp& warp, const Wait& wait) {
+    return (wait.kind == Wait::Kind::mbarrier || wait.kind == Wait::Kind::poll) &&
+           !machine::phase_completed(mbarrier_of(warp, wait), wait.parity);
+}
+
+std::string mbarrier_text(const Warp& warp, const Wait& wait) {
+    const uint8_t* at = mbarrier_of(warp, wait);
+    if (machine::phase_completed(at, wait.parity)) return fmt::format("the mbarrier at shared address {:#x}", wait.mbarrier);
+    return fmt::format("the mbarrier at shared address {:#x} to complete its phase ({})", wait.mbarrier,
+                       machine::Mbarrier::load(at).describe());
+}
+
+std::string_view unit_name(machine::Unit unit) {
+    return unit == machine::Unit::copy ? "cp.async" : unit == machine::Unit::bulk ? "cp.async.bulk" : "wgmma";
+}
+
+}  // namespace
+
+void GlobalProbe::memory(const machine::MemoryEvent& event) {
+    for (uint32_t lane = 0; lane < machine::kLanes; ++lane)
+        if (event.lanes >> lane & 1) seen |= machine::space_of(event.address[lane]) == machine::Space::global;
+    if (next) next->memory(event);
+}
+
+bool ClusterRunner::unstick() {
+    if (help_async() || wake_sleepers()) {
+        stalls_ = 0;
+        watch_global(false);
+        return true;
+    }
+    if (!waits_may_expire()) deadlock();
+    bool same = false;
+    if (++stalls_ >= kFreeStalls) {
+        same = hopeless();
+        if (same && !probe_.seen) deadlock();
+        probe_.seen = false;
+        watch_global(true);
+    }
+    expire_waits();
+    // What other clusters write may still release this one.
+    return !same;
+}
+
+// One waiter gets what it waits for; the others may be ready then, too, or run into what they
+// should have waited for.
+bool ClusterRunner::help_async() {
+    if (cluster_.async.idle()) return false;
+    bool helped = false;
+    for (size_t i = 0; i < warps_.size() && !helped; ++i) {
+        const Warp& warp = *warps_[i];
+        guarded(&warp, [&] {
+            for (const Split& split : warp.parked) {
+                if (split.wait.kind == Wait::Kind::group)
+                    helped = cluster_.async.help(split.wait.group);
+                else if (waits_for_mbarrier(warp, split.wait))
+                    helped = cluster_.async.help(machine::cluster_offset(warp.block->rank, split.wait.mbarrier));
+                if (helped) return;
+            }
+        });
+    }
+    return helped;
+}
+
+// Sleepers wake at the earliest time; and an exit may have released a barrier.
+bool ClusterRunner::wake_sleepers() {
+    uint64_t until = UINT64_MAX;
+    for (const Warp* warp : warps_)
+        for (const Split& split : warp->parked)
+            if (split.wait.kind == Wait::Kind::timer) until = std::min(until, split.wait.until);
+    if (until != UINT64_MAX) {
+        for (const auto& block : cluster_.blocks) block->clock = std::max(block->clock, until);
+        return true;
+    }
+    bool released = false;
+    for (const Warp* warp : warps_)
+        for (const Split& split : warp->parked) released |= split.wait.kind == Wait::Kind::barrier && ready(*warp, split);
+    return released;
+}
+
+bool ClusterRunner::waits_may_expire() const {
+    for (const Warp* warp : warps_)
+        for (const Split& split : warp->parked)
+            if (split.wait.kind == Wait::Kind::poll || split.wait.kind == Wait::Kind::mbarrier) return true;
+    return false;
+}
+
+void ClusterRunner::expire_waits() {
+    for (Warp* warp : warps_)
+        for (Split& split : warp->parked) {
+            if (split.wait.kind != Wait::Kind::mbarrier) continue;
+            split.wait = {};
+            split.resumed = true;
+        }
+}
+
+// Nothing changed since waits expired the time before: then nothing ever will, unless from outside.
+bool ClusterRunner::hopeless() {
+    const uint64_t now = fingerprint();
+    const bool same = stalls_ > kFreeStalls && now == fingerprint_;
+    fingerprint_ = now;
+    return same;
+}
+
+void ClusterRunner::watch_global(bool on) {
+    if (on == (warps_[0]->sink == &probe_)) return;
+    probe_.next = cluster_.grid.sink;
+    for (Warp* warp : warps_) warp->sink = on ? &probe_ : probe_.next;
+}
+
+// Of everything that decides how the cluster goes on, apart from global memory and clocks.
+uint64_t ClusterRunner::fingerprint() const {
+    uint64_t hash = 0;
+    const auto add = [&](const void* data, size_t bytes) { hash = XXH64(data, bytes, hash); };
+    for (const auto& block : cluster_.blocks) {
+        add(block->shared.data, block->shared.size);
+        add(block->shared.valid, block->shared.size);
+        for (const Warp& warp : block->warps) {
+            add(&warp.exited, sizeof warp.exited);
+            add(warp.local_data, 2 * warp.local_bytes * machine::kLanes);
+            uint64_t splits = 0;  // their order does not matter
+            for (const Split& split : warp.parked) {
+                const uint64_t before = hash;
+                hash = 0;
+                const uint32_t words[] = {split.pc, split.mask};
+                add(words, sizeof words);
+                for (const machine::Frame* frame = split.frame.get(); frame; frame = frame->caller.get())
+                    add(frame->registers.data(), frame->registers.size());
+                splits += hash;
+                hash = before;
+            }
+            add(&splits, sizeof splits);
+        }
+    }
+    return hash;
+}
+
+std::string ClusterRunner::wait_text(const Warp& warp, const Split& split) const {
+    switch (split.wait.kind) {
+        case Wait::Kind::barrier: {
+            const machine::Barrier& barrier = warp.block->barriers[split.wait.barrier];
+            return fmt::format("waits at barrier {} for {} more thread(s)", split.wait.barrier, barrier.pending(*warp.block));
+        }
+        case Wait::Kind::lanes:
+            return fmt::format("waits for lanes {:#010x}", split.wait.lanes & ~split.mask & warp.alive());
+        case Wait::Kind::group: {
+            const machine::AsyncOperation* blocker = cluster_.async.blocker_of(split.wait.group);
+            const std::string_view unit = unit_name(split.wait.group.unit);
+            if (!blocker || blocker->missing == 0) return fmt::format("waits for its groups of {}", unit);
+            return fmt::format("waits for a {} that warps {} of the warpgroup have not executed", unit,
+                               machine::missing_warps(*blocker));
+        }
+        case Wait::Kind::mbarrier: return "waits for " + mbarrier_text(warp, split.wait);
+        case Wait::Kind::poll: return "polls " + mbarrier_text(warp, split.wait);
+        case Wait::Kind::timer: return "sleeps";
+        case Wait::Kind::none: break;
+    }
+    return "can run";
+}
+
+std::string ClusterRunner::where() const {
+    std::string text;
+    int lines = 0;
+    for (const auto& block : cluster_.blocks)
+        for (const Warp& warp : block->warps) {
+            std::vector<Split> splits = warp.parked;
+            if (warp.mask) splits.push_back(Split{warp.pc, warp.mask, warp.frame, warp.wait, false});
+            for (const Split& split : splits) {
+                if (++lines > kMaxWarpsTold) return text + "\n    ... more warps";
+                // Who polls is already behind the question.
+                const SourcePlace place = source_place(kernel_, split.pc - (split.wait.kind == Wait::Kind::poll));
+                const std::string rank = cluster_.blocks.size() > 1 ? fmt::format("block {} of the cluster, ", block->rank) : "";
+                text += fmt::format("\n    {}warp {} lanes {:#010x} {} at {} ({}:{}{})", rank, warp.id, split.mask,
+                                    wait_text(warp, split), place.text, kernel_.module->name, place.ptx_line,
+                                    place.line > 0 ? fmt::format(", {}:{}", place.file, place.line) : "");
+            }
+        }
+    return text;
+}
+
+void ClusterRunner::deadlock() const {
+    BlockFault fault{.message = fmt::format("deadlock: no warp of the {} can go on", cluster_.blocks.size() > 1 ? "cluster" : "block") + where()};
+    for (const auto& block : cluster_.blocks)
+        for (const Warp& warp : block->warps)
+            if (!warp.parked.empty() && !fault.has_place) {
+                fault.block = block.get();
+                fault.inst = warp.parked[0].pc - (warp.parked[0].wait.kind == Wait::Kind::poll);
+                fault.warp = warp.id;
+                fault.lane = __builtin_ctz(warp.parked[0].mask);
+                fault.has_place = true;
+            }
+    throw fault;
+}
+
+}  // namespace ww::emulator

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reaching an mbarrier from an instruction or from an asynchronous operation: address checks, the
+// object in its bytes, and the event for observers.
+#pragma once
+#include "isa/memory_ops.hpp"
+#include "machine/block.hpp"
+#include "machine/mbarrier.hpp"
+
+namespace ww::isa {
+
+using machine::Agent;
+using machine::AsyncAccess;
+using machine::AsyncOperation;
+using machine::GuestTrap;
+using machine::Mbarrier;
+using machine::MemoryRange;
+
+inline MemoryRange mbarrier_range(Warp& w, Space space, uint64_t address, int lane) {
+    return w.range(space, address, Mbarrier::kBytes, Mbarrier::kBytes, Access::atomic, lane);
+}
+
+inline Mbarrier load_mbarrier(const MemoryRange& at, int lane) try {
+    for (uint64_t i = 0; i < Mbarrier::kBytes; ++i)
+        if (!at.valid()[i]) throw GuestTrap("there is no mbarrier at this address: mbarrier.init did not run for it");
+    return Mbarrier::load(at.data());
+} catch (GuestTrap& trap) {
+    trap.lane = lane;
+    throw;
+}
+
+// Runs change(mbarrier) on the object and stores it; what change returns.
+template <class F>
+auto update_mbarrier(const AsyncAccess& by, const MemoryRange& at, F&& change) {
+    Mbarrier mbarrier = load_mbarrier(at, by.lane);
+    const auto result = [&] {
+        try {
+            return change(mbarrier);
+        } catch (GuestTrap& trap) {
+            trap.lane = by.lane;
+            throw;
+        }
+    }();
+    mbarrier.store(at.data());
+    by.notify(at, Access::atomic);
+    return result;
+}
+
+}  // namespace ww::isa
