@@ -265,7 +265,7 @@ ClusterRunner::Round ClusterRunner::run_round(uint64_t& budget) {
             round.all_done &= turn == Turn::done;
         });
         next_warp_ = (next_warp_ + 1) % warps_.size();
-        if (cluster_.async.random()) guarded(&warp, [&] { cluster_.async.step(); });
+        if (cluster_.async.random()) guarded(&warp, [&] { round.ran |= cluster_.async.step(); });
     }
     return round;
 }

@@ -88,7 +88,7 @@ bool ClusterRunner::help_async() {
     return helped;
 }
 
-// Sleepers wake at the earliest time; and an exit may have released a barrier.
+// Sleepers wake at the earliest time; and what a warp waits for may have come after its turn.
 bool ClusterRunner::wake_sleepers() {
     uint64_t until = UINT64_MAX;
     for (const Warp* warp : warps_)
@@ -100,7 +100,11 @@ bool ClusterRunner::wake_sleepers() {
     }
     bool released = false;
     for (const Warp* warp : warps_)
-        for (const Split& split : warp->parked) released |= split.wait.kind == Wait::Kind::barrier && ready(*warp, split);
+        for (const Split& split : warp->parked) {
+            const Wait::Kind kind = split.wait.kind;
+            released |= (kind == Wait::Kind::barrier || kind == Wait::Kind::group || kind == Wait::Kind::mbarrier) &&
+                        ready(*warp, split);
+        }
     return released;
 }
 

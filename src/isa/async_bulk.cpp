@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX manual, "Data Movement: asynchronous copy": bulk and tensor copies and reductions, st.async,
-// red.async, tensormap, clusterlaunchcontrol. These rows parse and have no semantics yet.
+// red.async, tensormap, clusterlaunchcontrol. What bulk copies mean is in bulk_copy.cpp and
+// bulk_reduce.cpp; the rows without a bind parse and have no semantics yet.
+#include "isa/bulk_ops.hpp"
 #include "isa/isa.hpp"
 
 namespace ww::isa {
@@ -16,13 +18,13 @@ namespace {
 // clang-format off
 constexpr Row kRows[] = {
     {"cp.async.bulk.shared::cta.global.completion_mechanism{.level::cache_hint} [dst], [src], size, [mbar]{, cache-policy}",
-     WW_TX, {86, 90}, WW_DM "cp-async-bulk"},
+     WW_TX, {86, 90}, WW_DM "cp-async-bulk", bind_bulk_load},
     {"cp.async.bulk.shared::cluster.global.completion_mechanism{.multicast::cluster}{.level::cache_hint} "
-     "[dst], [src], size, [mbar]{, cta-mask}{, cache-policy}", WW_TX, {80, 90}, WW_DM "cp-async-bulk"},
-    {"cp.async.bulk.shared::cluster.shared::cta.completion_mechanism [dst], [src], size, [mbar]", WW_TX, {80, 90}, WW_DM "cp-async-bulk"},
+     "[dst], [src], size, [mbar]{, cta-mask}{, cache-policy}", WW_TX, {80, 90}, WW_DM "cp-async-bulk", bind_bulk_load},
+    {"cp.async.bulk.shared::cluster.shared::cta.completion_mechanism [dst], [src], size, [mbar]", WW_TX, {80, 90}, WW_DM "cp-async-bulk", bind_bulk_share},
     {"cp.async.bulk.global.shared::cta.completion_mechanism{.level::cache_hint}{.cp_mask} [dst], [src], size{, cache-policy}{, byte-mask}",
-     WW_GROUP, {80, 90}, WW_DM "cp-async-bulk"},
-    {"cp.async.bulk.prefetch.L2.global{.level::cache_hint} [src], size{, cache-policy}", WW_GROUP, {80, 90}, WW_DM "cp-async-bulk-prefetch"},
+     WW_GROUP, {80, 90}, WW_DM "cp-async-bulk", bind_bulk_store},
+    {"cp.async.bulk.prefetch.L2.global{.level::cache_hint} [src], size{, cache-policy}", WW_GROUP, {80, 90}, WW_DM "cp-async-bulk-prefetch", bind_bulk_prefetch},
     {"cp.async.bulk.tensor.dim.shared::cta.global{.load_mode}.completion_mechanism{.cta_group}{.level::cache_hint} "
      "[dst], [map, coordinates], [mbar]{, im2col-info}{, cache-policy}", WW_DIM WW_TX WW_LOAD, {86, 90}, WW_DM "cp-async-bulk-tensor"},
     {"cp.async.bulk.tensor.dim.shared::cluster.global{.load_mode}.completion_mechanism{.multicast::cluster}{.cta_group}{.level::cache_hint} "
@@ -33,16 +35,16 @@ constexpr Row kRows[] = {
     {"cp.async.bulk.prefetch.tensor.dim.L2.global{.load_mode}{.level::cache_hint} [map, coordinates]{, im2col-info}{, cache-policy}",
      WW_DIM WW_LOAD WW_GROUP, {80, 90}, WW_DM "cp-async-bulk-prefetch-tensor"},
     {"cp.reduce.async.bulk.shared::cluster.shared::cta.completion_mechanism.redOp.type [dst], [src], size, [mbar]",
-     ".type = .b32 .u32 .s32 .b64 .u64; " WW_OPS WW_TX, {80, 90}, WW_DM "cp-reduce-async-bulk"},
+     ".type = .b32 .u32 .s32 .b64 .u64; " WW_OPS WW_TX, {80, 90}, WW_DM "cp-reduce-async-bulk", bind_reduce_shared},
     {"cp.reduce.async.bulk.global.shared::cta.completion_mechanism{.level::cache_hint}.redOp.type [dst], [src], size{, cache-policy}",
-     ".type = .f16 .bf16 .b32 .u32 .s32 .b64 .u64 .s64 .f32 .f64; " WW_OPS WW_GROUP, {80, 90}, WW_DM "cp-reduce-async-bulk"},
+     ".type = .f16 .bf16 .b32 .u32 .s32 .b64 .u64 .s64 .f32 .f64; " WW_OPS WW_GROUP, {80, 90}, WW_DM "cp-reduce-async-bulk", bind_reduce_global},
     {"cp.reduce.async.bulk.global.shared::cta.completion_mechanism{.level::cache_hint}.add.noftz.type [dst], [src], size{, cache-policy}",
-     ".type = .f16 .bf16; " WW_GROUP, {80, 90}, WW_DM "cp-reduce-async-bulk"},
+     ".type = .f16 .bf16; " WW_GROUP, {80, 90}, WW_DM "cp-reduce-async-bulk", bind_reduce_global},
     {"cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.load_mode}.completion_mechanism{.level::cache_hint} "
      "[map, coordinates], [src]{, cache-policy}", ".load_mode = .tile .im2col_no_offs; " WW_DIM WW_OPS WW_GROUP, {80, 90},
      WW_DM "cp-reduce-async-bulk-tensor"},
-    {"cp.async.bulk.commit_group", "", {80, 90}, WW_DM "cp-async-bulk-commit-group"},
-    {"cp.async.bulk.wait_group{.read} n", "", {80, 90}, WW_DM "cp-async-bulk-wait-group"},
+    {"cp.async.bulk.commit_group", "", {80, 90}, WW_DM "cp-async-bulk-commit-group", bind_bulk_commit},
+    {"cp.async.bulk.wait_group{.read} n", "", {80, 90}, WW_DM "cp-async-bulk-wait-group", bind_bulk_wait},
     {"st.async{.weak}{.cluster}{.shared::cluster}{.completion_mechanism}{.vec}.type [a], b, [mbar]",
      ".vec = .v2 .v4; .type = .b32 .b64 .u32 .u64 .s32 .s64 .f32 .f64; " WW_TX, {81, 90}, WW_DM "st-async"},
     {"st.async{.mmio}.release.scope{.global}.type [a], b",

@@ -163,12 +163,13 @@ bool AsyncUnits::may_complete(Place at) const {
     return true;
 }
 
-void AsyncUnits::step() {
-    if (idle() || random_.below(4) != 0) return;
+bool AsyncUnits::step() {
+    if (idle() || random_.below(4) != 0) return false;
     const Place at = std::next(pending_.begin(), static_cast<std::ptrdiff_t>(random_.below(pending_.size())));
-    if (!may_complete(at)) return;
+    if (!may_complete(at)) return false;
     const bool reads_only = at->read && !at->was_read && random_.below(2) == 0;
     perform(at, at->parties, reads_only);
+    return true;
 }
 
 void AsyncUnits::drain() {

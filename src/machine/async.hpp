@@ -68,8 +68,8 @@ class AsyncUnits {
     bool help(const GroupWait& wait);
     // Performs one operation that signals the mbarrier. False: there is none.
     bool help(uint32_t mbarrier);
-    // Now and then, of a random policy: an operation goes one step on.
-    void step();
+    // Now and then, of a random policy: an operation goes one step on. True when one did.
+    bool step();
     // The cluster has ended: everything is performed.
     void drain();
 

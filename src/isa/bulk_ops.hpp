@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binds of the bulk copies, whose rows stand in async_bulk.cpp: bulk_copy.cpp and bulk_reduce.cpp.
+#pragma once
+#include "isa/mbarrier_ops.hpp"
+#include "isa/row.hpp"
+
+namespace ww::isa {
+
+// One lane's bulk operation: where it reads, writes and signals.
+struct BulkPlace {
+    MemoryRange from, to, mbarrier;
+    bool signals = false;
+};
+
+// Lane by lane: address and size checks, then f(lane, size).
+uint32_t bulk_size(uint32_t size, int lane);
+// An operation of this lane that is tracked by its bulk groups, or by the mbarrier it signals.
+AsyncOperation bulk_operation(Warp& w, const Inst& in, int lane, const BulkPlace& place);
+// The last step of an operation that signals: its bytes are there.
+void signal_bytes(const AsyncAccess& by, const BulkPlace& place);
+
+void bind_bulk_load(const Match& match, Binding& binding);
+void bind_bulk_share(const Match& match, Binding& binding);  // to another block of the cluster
+void bind_bulk_store(const Match& match, Binding& binding);
+void bind_bulk_prefetch(const Match& match, Binding& binding);
+void bind_bulk_commit(const Match& match, Binding& binding);
+void bind_bulk_wait(const Match& match, Binding& binding);
+void bind_reduce_shared(const Match& match, Binding& binding);
+void bind_reduce_global(const Match& match, Binding& binding);
+
+}  // namespace ww::isa
