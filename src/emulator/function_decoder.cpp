@@ -277,6 +277,10 @@ void FunctionDecoder::decode_instruction(const ptx::Instruction& instruction, ui
     if (!binding.run)
         return unsupported(instruction.opcode + (binding.error.empty() ? " has no semantics yet" : ": " + binding.error));
     program.ordered |= binding.ordered;
+    out.registers.lands = binding.lands;
+    for (uint32_t i = 0; binding.holds_first && i < out.args[0].arg.count; ++i)
+        if (const Operand& held = operands_[out.args[0].first + i]; held.bank == Bank::regs)
+            out.registers.holds.push_back(held.offset);
     out.inst.run = binding.run;
     out.inst.aux = binding.aux;
     if (binding.ends_thread) out.flow.falls_through = !instruction.guard.empty();

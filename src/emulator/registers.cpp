@@ -44,6 +44,30 @@ Liveness liveness(size_t registers, const std::vector<RegisterUse>& code, const 
     return live;
 }
 
+// The registers in flight at the start of each block: held by an instruction on some path to it,
+// and not landed since. Empty where nothing holds registers.
+std::vector<Bits> in_flight(size_t registers, const std::vector<RegisterUse>& code, const std::vector<FlowBlock>& blocks,
+                            const std::vector<uint32_t>& order) {
+    if (std::none_of(code.begin(), code.end(), [](const RegisterUse& use) { return !use.holds.empty(); })) return {};
+    std::vector<Bits> flying(blocks.size(), Bits((registers + 63) / 64));
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const uint32_t b : order) {
+            Bits now = flying[b];
+            for (uint32_t i = blocks[b].begin; i < blocks[b].end; ++i) {
+                if (code[i].lands) std::fill(now.begin(), now.end(), 0);
+                for (const uint32_t v : code[i].holds) set(now, v);
+            }
+            for (const uint32_t s : blocks[b].successors)
+                for (size_t w = 0; w < now.size(); ++w) {
+                    changed |= (now[w] & ~flying[s][w]) != 0;
+                    flying[s][w] |= now[w];
+                }
+        }
+    }
+    return flying;
+}
+
 struct Interval {
     uint32_t begin = UINT32_MAX, end = 0;  // positions in the order, inclusive
     void extend(uint32_t at) {
@@ -51,6 +75,31 @@ struct Interval {
         end = std::max(end, at);
     }
 };
+
+// Registers in flight keep their rows.
+void extend_over_flight(const std::vector<Bits>& flying, const std::vector<RegisterUse>& code,
+                        const std::vector<FlowBlock>& blocks, const std::vector<uint32_t>& order,
+                        std::vector<Interval>& interval) {
+    if (flying.empty()) return;
+    const auto extend = [&](const Bits& bits, uint32_t at) {
+        for (uint32_t v = 0; v < interval.size(); ++v)
+            if (test(bits, v)) interval[v].extend(at);
+    };
+    uint32_t position = 0;
+    for (const uint32_t b : order) {
+        Bits now = flying[b];
+        extend(now, position);
+        for (uint32_t i = blocks[b].begin; i < blocks[b].end; ++i, position += 2) {
+            if (code[i].lands) {
+                extend(now, position);
+                std::fill(now.begin(), now.end(), 0);
+            }
+            for (const uint32_t v : code[i].holds) set(now, v);
+        }
+        extend(now, position);
+        ++position;
+    }
+}
 
 }  // namespace
 
@@ -75,6 +124,7 @@ RegisterLayout allocate_registers(const std::vector<uint32_t>& row_bytes, const 
         }
         position = last + 1;
     }
+    extend_over_flight(in_flight(registers, code, blocks, order), code, blocks, order, interval);
     RegisterLayout layout{.offset = std::vector<uint32_t>(registers, 0)};
     const auto fresh = [&](uint32_t bytes) {
         layout.bytes = (layout.bytes + std::min(bytes, 64u) - 1) / std::min(bytes, 64u) * std::min(bytes, 64u);

@@ -12,6 +12,8 @@ namespace ww::emulator {
 struct RegisterUse {
     std::vector<uint32_t> uses;   // read, or written under a guard (the old value lives on)
     std::vector<uint32_t> kills;  // written in all lanes that execute
+    std::vector<uint32_t> holds;  // accessed after this instruction, up to one that lands
+    bool lands = false;
 };
 
 struct RegisterLayout {

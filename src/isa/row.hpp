@@ -63,6 +63,9 @@ struct Binding {
     uint64_t aux = 0;
     std::string error;
     bool ends_thread = false;  // control never goes on to the next instruction (ret, exit)
+    // The registers of the first operand are read and written after the instruction, up to one that
+    // lands them.
+    bool holds_first = false, lands = false;
     bool ordered = false;  // the result depends on the order of the blocks (float atomics)
 };
 using Bind = void (*)(const Match&, Binding&);

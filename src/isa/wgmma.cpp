@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX manual, "Asynchronous Warpgroup Level Matrix Instructions". These rows parse and have no
-// semantics yet.
+// PTX manual, "Asynchronous Warpgroup Level Matrix Instructions": the rows. What they do is in
+// wgmma_run.cpp; those with sparse A parse and have no semantics.
 #include "isa/isa.hpp"
+#include "isa/wgmma_ops.hpp"
 
 namespace ww::isa {
 namespace {
@@ -18,25 +19,26 @@ namespace {
     " .m64n96k" k " .m64n112k" k " .m64n128k" k " .m64n144k" k " .m64n160k" k " .m64n176k" k           \
     " .m64n192k" k " .m64n208k" k " .m64n224k" k " .m64n240k" k " .m64n256k" k
 // clang-format off
-// A comes from shared memory through a descriptor, or from registers; p is scale-d.
-#define WW_TRANSPOSABLE " d, a-desc, b-desc, p, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b"
-#define WW_FROM_REGISTERS " d, a, b-desc, p, imm-scale-a, imm-scale-b, imm-trans-b"
-#define WW_PLAIN " d, a, b-desc, p, imm-scale-a, imm-scale-b"
+// A comes from shared memory through a descriptor, or from registers; p is scale-d. io-d is read and
+// written, later.
+#define WW_TRANSPOSABLE " io-d, a-desc, b-desc, p, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b"
+#define WW_FROM_REGISTERS " io-d, a, b-desc, p, imm-scale-a, imm-scale-b, imm-trans-b"
+#define WW_PLAIN " io-d, a, b-desc, p, imm-scale-a, imm-scale-b"
 #define WW_SPARSE_PLAIN " d, a, b-desc, sp-meta, sp-sel, p, imm-scale-a, imm-scale-b"
 constexpr Row kRows[] = {
-    {"wgmma.fence.sync.aligned", "", {80, 90, 'a'}, WW_WG "fence"},
-    {"wgmma.commit_group.sync.aligned", "", {80, 90, 'a'}, WW_WG "commit-group"},
-    {"wgmma.wait_group.sync.aligned n", "", {80, 90, 'a'}, WW_WG "wait-group"},
-    {"wgmma.mma_async.sync.aligned.shape.dtype.f16.f16" WW_TRANSPOSABLE, ".dtype = .f16 .f32; .shape = " WW_N8("16"), {80, 90, 'a'}, WW_WG "mma-async"},
-    {"wgmma.mma_async.sync.aligned.shape.dtype.f16.f16" WW_FROM_REGISTERS, ".dtype = .f16 .f32; .shape = " WW_N8("16"), {80, 90, 'a'}, WW_WG "mma-async"},
-    {"wgmma.mma_async.sync.aligned.shape.f32.bf16.bf16" WW_TRANSPOSABLE, ".shape = " WW_N8("16"), {80, 90, 'a'}, WW_WG "mma-async"},
-    {"wgmma.mma_async.sync.aligned.shape.f32.bf16.bf16" WW_FROM_REGISTERS, ".shape = " WW_N8("16"), {80, 90, 'a'}, WW_WG "mma-async"},
-    {"wgmma.mma_async.sync.aligned.shape.f32.tf32.tf32" WW_PLAIN, ".shape = " WW_N8("8"), {80, 90, 'a'}, WW_WG "mma-async"},
+    {"wgmma.fence.sync.aligned", "", {80, 90, 'a'}, WW_WG "fence", bind_wgmma_fence},
+    {"wgmma.commit_group.sync.aligned", "", {80, 90, 'a'}, WW_WG "commit-group", bind_wgmma_commit},
+    {"wgmma.wait_group.sync.aligned n", "", {80, 90, 'a'}, WW_WG "wait-group", bind_wgmma_wait},
+    {"wgmma.mma_async.sync.aligned.shape.dtype.f16.f16" WW_TRANSPOSABLE, ".dtype = .f16 .f32; .shape = " WW_N8("16"), {80, 90, 'a'}, WW_WG "mma-async", bind_wgmma},
+    {"wgmma.mma_async.sync.aligned.shape.dtype.f16.f16" WW_FROM_REGISTERS, ".dtype = .f16 .f32; .shape = " WW_N8("16"), {80, 90, 'a'}, WW_WG "mma-async", bind_wgmma},
+    {"wgmma.mma_async.sync.aligned.shape.f32.bf16.bf16" WW_TRANSPOSABLE, ".shape = " WW_N8("16"), {80, 90, 'a'}, WW_WG "mma-async", bind_wgmma},
+    {"wgmma.mma_async.sync.aligned.shape.f32.bf16.bf16" WW_FROM_REGISTERS, ".shape = " WW_N8("16"), {80, 90, 'a'}, WW_WG "mma-async", bind_wgmma},
+    {"wgmma.mma_async.sync.aligned.shape.f32.tf32.tf32" WW_PLAIN, ".shape = " WW_N8("8"), {80, 90, 'a'}, WW_WG "mma-async", bind_wgmma},
     {"wgmma.mma_async.sync.aligned.shape.dtype.atype.btype" WW_PLAIN,
-     ".dtype = .f16 .f32; .atype = .e4m3 .e5m2; .btype = .e4m3 .e5m2; .shape = " WW_N8("32"), {80, 90, 'a'}, WW_WG "mma-async"},
-    {"wgmma.mma_async.sync.aligned.shape{.satfinite}.s32.atype.btype d, a, b-desc, p",
-     ".atype = .s8 .u8; .btype = .s8 .u8; .shape = " WW_N16("32"), {80, 90, 'a'}, WW_WG "mma-async"},
-    {"wgmma.mma_async.sync.aligned.shape.s32.b1.b1.and.popc d, a, b-desc, p", ".shape = " WW_N16("256"), {80, 90, 'a'}, WW_WG "mma-async"},
+     ".dtype = .f16 .f32; .atype = .e4m3 .e5m2; .btype = .e4m3 .e5m2; .shape = " WW_N8("32"), {80, 90, 'a'}, WW_WG "mma-async", bind_wgmma},
+    {"wgmma.mma_async.sync.aligned.shape{.satfinite}.s32.atype.btype io-d, a, b-desc, p",
+     ".atype = .s8 .u8; .btype = .s8 .u8; .shape = " WW_N16("32"), {80, 90, 'a'}, WW_WG "mma-async", bind_wgmma},
+    {"wgmma.mma_async.sync.aligned.shape.s32.b1.b1.and.popc io-d, a, b-desc, p", ".shape = " WW_N16("256"), {80, 90, 'a'}, WW_WG "mma-async", bind_wgmma},
     {"wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype d, a, b-desc, sp-meta, sp-sel, p, imm-scale-a, imm-scale-b{, imm-trans-a}{, imm-trans-b}",
      ".dtype = .f16 .f32; .atype = .f16 .bf16; .btype = .f16 .bf16; .shape = " WW_N8("32"), {82, 90, 'a'}, WW_WG "mma-async-sp"},
     {"wgmma.mma_async.sp.sync.aligned.shape.f32.tf32.tf32" WW_SPARSE_PLAIN, ".shape = " WW_N8("16"), {82, 90, 'a'}, WW_WG "mma-async-sp"},

@@ -22,18 +22,19 @@ namespace {
 
 }  // namespace
 
-void AsyncUnits::issue(AsyncOperation operation, Cluster& cluster) {
+AsyncOperation* AsyncUnits::issue(AsyncOperation operation, Cluster& cluster) {
     operation.number = ++issued_;
     operation.group.fill(kUncommitted);
     if (eager() && operation.missing == 0) {
         if (operation.read) operation.read(operation, operation.parties);
         operation.write(operation, operation.parties);
-        return;
+        return nullptr;
     }
     if (!eager())
         for (const auto& [offset, bytes] : operation.destinations)
             std::memset(cluster.blocks[offset >> kRankShift]->shared.valid + (offset & ((1u << kRankShift) - 1)), 0, bytes);
     pending_.push_back(std::move(operation));
+    return &pending_.back();
 }
 
 AsyncOperation* AsyncUnits::joinable(uint32_t warpgroup, uint32_t party) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct AsyncOperation {
     // before the moment of the writes.
     std::function<void(AsyncOperation&, uint32_t parties)> read, write;
     std::vector<uint8_t> data;  // what read leaves for write
+    std::shared_ptr<void> payload;  // mma: what the warps that join bring along
     // Shared memory that will be written: cluster_offset and bytes.
     std::vector<std::pair<uint32_t, uint32_t>> destinations;
 
@@ -53,8 +55,8 @@ class AsyncUnits {
     bool idle() const { return pending_.empty(); }
 
     // Performed now if the policy is eager and nobody is missing; else kept, and what it will write
-    // to shared memory loses its validity until then.
-    void issue(AsyncOperation operation, Cluster& cluster);
+    // to shared memory loses its validity until then. Null: it was performed.
+    AsyncOperation* issue(AsyncOperation operation, Cluster& cluster);
     // The wgmma that a warp is to join: the oldest of its warpgroup that it is missing in, or null.
     AsyncOperation* joinable(uint32_t warpgroup, uint32_t party);
     // A warp has joined: with the last one the operation may start.

@@ -147,6 +147,27 @@ std::string mma_loop(const std::string& target, const std::string& instruction, 
     return text;
 }
 
+// Four products of m64n256 a trip, A and B from shared memory with a 128-byte swizzle, one group.
+std::string wgmma_loop(const std::string& types, int element_bytes, const std::string& tail) {
+    std::string d = "{";
+    for (int i = 0; i < 128; ++i) d += (i ? ", %d" : "%d") + std::to_string(i);
+    d += "}";
+    std::string text = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry loop(.param .u64 data, .param .u32 trips) {\n"
+        "  .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .f32 %d<128>; .reg .pred %p1;\n  .shared .align 1024 .b8 tile[40960];\n"
+        "  ld.param.u32 %r1, [trips]; mov.u32 %r2, 0; mov.u32 %r3, tile; mov.u32 %r4, %tid.x; shl.b32 %r5, %r4, 2;\n"
+        "FILL:\n  mad.lo.u32 %r6, %r5, 40503, 99991; and.b32 %r6, %r6, " +
+        std::string(element_bytes == 1 ? "0x87878787; or.b32 %r6, %r6, 0x30303030;" : "0x81ff81ff; or.b32 %r6, %r6, 0x3e003e00;") + "\n"
+        "  add.u32 %r7, %r3, %r5; st.shared.b32 [%r7], %r6; add.u32 %r5, %r5, 512; setp.lt.u32 %p1, %r5, 40960; @%p1 bra FILL;\n"
+        "  bar.sync 0; shr.u32 %r3, %r3, 4; cvt.u64.u32 %rd1, %r3; or.b64 %rd1, %rd1, 0x4000004000000000; add.u64 %rd2, %rd1, 512;\n";
+    for (int i = 0; i < 128; ++i) text += "  mov.f32 %d" + std::to_string(i) + ", 0f00000000;\n";
+    text += "LOOP:\n  wgmma.fence.sync.aligned;\n";
+    for (int step = 0; step < 4; ++step)
+        text += "  wgmma.mma_async.sync.aligned.m64n256k" + std::to_string(32 / element_bytes) + ".f32." + types + " " + d + ", %rd1, %rd2, 1, 1, 1" + tail + ";\n";
+    return text + "  wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
+        "  add.s32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r1; @%p1 bra LOOP;\n"
+        "  ld.param.u64 %rd3, [data]; st.global.f32 [%rd3], %d0; ret;\n}\n";
+}
+
 template <class T>
 T must(ww::Result<T> result) {
     if (!result) {
@@ -156,16 +177,17 @@ T must(ww::Result<T> result) {
     return std::move(*result);
 }
 
-void run(benchmark::State& state, const std::string& text, double macs_per_trip_and_warp) {
-    const std::unique_ptr<Device> device = open_emulated({.target = "sm_120a", .threads = 1});
+void run(benchmark::State& state, const std::string& text, double macs_per_trip_and_warp,
+         const std::string& target = "sm_120a", uint32_t trips = kTrips) {
+    const std::unique_ptr<Device> device = open_emulated({.target = target, .threads = 1});
     const KernelId kernel = must(device->kernel(must(device->load({Image::Kind::ptx, "bench.ptx", text})), "loop"));
     const Address data = must(device->allocate(4 * kBlocks * kThreads));
     (void)must(device->fill(data, 0, 4 * kBlocks * kThreads));
-    const Launch launch{.grid = {kBlocks}, .block = {kThreads}, .arguments = {Argument::of(data), Argument::of(kTrips)}};
+    const Launch launch{.grid = {kBlocks}, .block = {kThreads}, .arguments = {Argument::of(data), Argument::of(trips)}};
     double lanes = 0;
     for (auto _ : state) lanes += static_cast<double>(must(device->launch(kernel, launch)).lane_instructions);
     state.counters["lane_instructions"] = benchmark::Counter(lanes, benchmark::Counter::kIsRate);
-    const double macs = macs_per_trip_and_warp * kTrips * kBlocks * kThreads / 32 * static_cast<double>(state.iterations());
+    const double macs = macs_per_trip_and_warp * trips * kBlocks * kThreads / 32 * static_cast<double>(state.iterations());
     if (macs > 0) state.counters["MAC"] = benchmark::Counter(macs, benchmark::Counter::kIsRate);
 }
 
@@ -178,9 +200,13 @@ void mma_mxf4nvf4(benchmark::State& state) {
     run(state, mma_loop("sm_120a", "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3", 4, 2,
                         ", %s0, {%h0, %h1}, %s1, {%h0, %h1}"), 8 * 16 * 8 * 64);
 }
+void wgmma_bf16(benchmark::State& state) { run(state, wgmma_loop("bf16.bf16", 2, ", 0, 0"), 4 * 16 * 256 * 16, "sm_90a", 50); }
+void wgmma_e4m3(benchmark::State& state) { run(state, wgmma_loop("e4m3.e4m3", 1, ""), 4 * 16 * 256 * 32, "sm_90a", 50); }
 BENCHMARK(softmax_loop)->Unit(benchmark::kMillisecond);
 BENCHMARK(quantize_loop)->Unit(benchmark::kMillisecond);
 BENCHMARK(mma_bf16)->Unit(benchmark::kMillisecond);
 BENCHMARK(mma_mxf4nvf4)->Unit(benchmark::kMillisecond);
+BENCHMARK(wgmma_bf16)->Unit(benchmark::kMillisecond);
+BENCHMARK(wgmma_e4m3)->Unit(benchmark::kMillisecond);
 
 }  // namespace
