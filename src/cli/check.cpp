@@ -24,6 +24,7 @@ struct Options {
     std::string target;  // empty: the port's
     // A loop without end is reported within two minutes or so.
     uint64_t budget = uint64_t{1} << 32;
+    std::string async = "lazy", schedule = "fair";
     std::string junit;
     bool json = false;
     bool needs_hardware = false;  // the GPU at hand is not one that the port is for
@@ -45,10 +46,16 @@ ladder::OpenDevice opener(Options& options) {
         return [&options](const std::string& of_port, uint32_t) {
             return open_gpu(of_port, options.needs_hardware);
         };
-    return [given = options.target, budget = options.budget](
+    return [given = options.target, budget = options.budget, async = options.async,
+            schedule = options.schedule](
                const std::string& of_port,
                uint32_t threads) -> Result<std::unique_ptr<device::Device>> {
-        device::EmulatorOptions emulator{.threads = threads, .instruction_budget = budget};
+        WW_TRY(completions, parse_async_policy(async));
+        WW_TRY(order, parse_schedule_policy(schedule));
+        device::EmulatorOptions emulator{.threads = threads,
+                                         .instruction_budget = budget,
+                                         .async = completions,
+                                         .schedule = order};
         if (const std::string& target = given.empty() ? of_port : given; !target.empty())
             emulator.target = target;
         WW_TRY(target, parse_target(emulator.target));
@@ -63,6 +70,10 @@ Status check_options(const Options& options) {
         WW_TRY(target, parse_target(options.target));
         (void)target;
     }
+    WW_TRY(completions, parse_async_policy(options.async));
+    (void)completions;
+    WW_TRY(order, parse_schedule_policy(options.schedule));
+    (void)order;
     if (options.junit.empty()) return ok();
     const std::filesystem::path path = std::filesystem::absolute(options.junit);
     std::error_code code;
@@ -139,6 +150,8 @@ void add_check(CLI::App& app, int& exit_code) {
     verb->add_option("--rung", options->check.rung_glob);
     verb->add_option("--seed", options->check.seed)->check(is_uint64);
     verb->add_option("--budget", options->budget)->check(is_budget);
+    verb->add_option("--async", options->async);
+    verb->add_option("--schedule", options->schedule);
     verb->add_flag("--keep-going", options->check.keep_going);
     verb->add_flag("--json", options->json);
     verb->add_option("--junit", options->junit);
