@@ -5,44 +5,24 @@
 
 #include <cstring>
 
+#include "machine/tensor_map.hpp"
+
 namespace ww::device {
 namespace {
 
-constexpr size_t kMaxRank = 5;
+constexpr size_t kMaxRank = machine::kMaxTensorRank;
 constexpr uint64_t kMaxSize = uint64_t{1} << 32, kMaxStride = uint64_t{1} << 40;
 constexpr uint32_t kMaxBox = 256, kMaxElementStride = 8;
-constexpr uint32_t kMagic = 0x31545757;  // "WWT1"
 
 enum Interleave : uint32_t { kInterleaveNone, kInterleave16, kInterleave32, kInterleaveCount };
 enum Swizzle : uint32_t { kSwizzleNone, kSwizzle32, kSwizzle64, kSwizzle128, kSwizzle128Atom32,
                           kSwizzle128Atom32Flip8, kSwizzle128Atom64, kSwizzleCount };
 constexpr uint32_t kL2Count = 4, kFillCount = 2;
 
-// By CUtensorMapDataType. bits: of an element in global memory.
-struct DataType {
-    const char* name;
-    uint32_t bits;
-    bool is_float = false, padded = false;  // padded: 16 values take 16 bytes in shared memory
-};
-constexpr DataType kTypes[] = {
-    {"UINT8", 8}, {"UINT16", 16}, {"UINT32", 32}, {"INT32", 32}, {"UINT64", 64}, {"INT64", 64},
-    {"FLOAT16", 16, true}, {"FLOAT32", 32, true}, {"FLOAT64", 64, true}, {"BFLOAT16", 16, true},
-    {"FLOAT32_FTZ", 32, true}, {"TFLOAT32", 32, true}, {"TFLOAT32_FTZ", 32, true},
-    {"16U4_ALIGN8B", 4}, {"16U4_ALIGN16B", 4, false, true}, {"16U6_ALIGN16B", 6, false, true},
-};
-constexpr uint32_t kTypeCount = sizeof kTypes / sizeof kTypes[0];
 constexpr uint32_t kU4Align8 = 13, kU6Align16 = 15;
 
-struct Encoded {
-    uint32_t magic;
-    uint8_t data_type, rank, interleave, swizzle, l2_promotion, oob_fill, unused[6];
-    uint64_t address;
-    uint64_t strides[kMaxRank - 1];
-    uint32_t last_index[kMaxRank];  // size - 1: sizes go up to 2^32
-    uint16_t box[kMaxRank];
-    uint8_t element_strides[kMaxRank];
-};
-static_assert(sizeof(Encoded) <= sizeof(TensorMap) && std::is_trivially_copyable_v<Encoded>);
+using Encoded = machine::EncodedTensorMap;
+using DataType = machine::TensorType;
 
 template <class... T>
 Failure refuse(fmt::format_string<T...> text, T&&... values) {
@@ -55,12 +35,12 @@ Status check_enums(const TensorMapTiled& t) {
     if (t.strides.size() + 1 != rank || t.box.size() != rank || t.element_strides.size() != rank)
         return refuse("{} sizes need {} strides (given {}), {} box sizes (given {}) and {} element strides (given {})",
                       rank, rank - 1, t.strides.size(), rank, t.box.size(), rank, t.element_strides.size());
-    if (t.data_type >= kTypeCount) return refuse("data type {} does not exist; the last is {}", t.data_type, kTypeCount - 1);
+    if (t.data_type >= machine::kTensorTypeCount) return refuse("data type {} does not exist; the last is {}", t.data_type, machine::kTensorTypeCount - 1);
     if (t.interleave >= kInterleaveCount) return refuse("interleave {} does not exist", t.interleave);
     if (t.swizzle >= kSwizzleCount) return refuse("swizzle {} does not exist", t.swizzle);
     if (t.l2_promotion >= kL2Count) return refuse("L2 promotion {} does not exist", t.l2_promotion);
     if (t.oob_fill >= kFillCount) return refuse("out-of-bounds fill {} does not exist", t.oob_fill);
-    const DataType& type = kTypes[t.data_type];
+    const DataType& type = machine::kTensorTypes[t.data_type];
     if (t.oob_fill != 0 && !type.is_float) return refuse("only floating-point types are filled with NaN, not {}", type.name);
     if (t.interleave != kInterleaveNone && rank < 3) return refuse("an interleaved layout has at least 3 dimensions, not {}", rank);
     if (t.interleave == kInterleave32 && t.swizzle != kSwizzle32) return refuse("an interleave of 32 bytes needs a swizzle of 32 bytes");
@@ -68,7 +48,7 @@ Status check_enums(const TensorMapTiled& t) {
 }
 
 Status check_memory(const TensorMapTiled& t) {
-    const DataType& type = kTypes[t.data_type];
+    const DataType& type = machine::kTensorTypes[t.data_type];
     const uint64_t align = type.padded || t.interleave == kInterleave32 ? 32 : 16;
     if (t.address == 0 || t.address % align != 0)
         return refuse("the address {:#x} must be a multiple of {}", t.address, align);
@@ -84,7 +64,7 @@ Status check_memory(const TensorMapTiled& t) {
 }
 
 Status check_box(const TensorMapTiled& t) {
-    const DataType& type = kTypes[t.data_type];
+    const DataType& type = machine::kTensorTypes[t.data_type];
     for (size_t i = 0; i < t.box.size(); ++i) {
         if (t.box[i] == 0 || t.box[i] > kMaxBox) return refuse("box size {} is {}; it may be 1 to {}", i, t.box[i], kMaxBox);
         if (t.element_strides[i] == 0 || t.element_strides[i] > kMaxElementStride)
@@ -103,7 +83,7 @@ Status check_box(const TensorMapTiled& t) {
 
 // What the padded types may not be combined with.
 Status check_padded(const TensorMapTiled& t) {
-    const DataType& type = kTypes[t.data_type];
+    const DataType& type = machine::kTensorTypes[t.data_type];
     if (!type.padded) return ok();
     if (t.data_type == kU6Align16 && t.interleave != kInterleaveNone) return refuse("{} has no interleaved layout", type.name);
     const bool fits = t.swizzle == kSwizzleNone || t.swizzle == kSwizzle128 || t.swizzle == kSwizzle128Atom32 ||
@@ -120,7 +100,7 @@ Result<TensorMap> encode_tiled(const TensorMapTiled& tiled) {
         (void)checked;
     }
     Encoded encoded{};
-    encoded.magic = kMagic;
+    encoded.magic = Encoded::kMagic;
     encoded.data_type = static_cast<uint8_t>(tiled.data_type);
     encoded.rank = static_cast<uint8_t>(tiled.sizes.size());
     encoded.interleave = static_cast<uint8_t>(tiled.interleave);
@@ -142,7 +122,7 @@ Result<TensorMap> encode_tiled(const TensorMapTiled& tiled) {
 Result<TensorMapTiled> decode_tiled(const TensorMap& map) {
     Encoded encoded;
     std::memcpy(&encoded, map.data(), sizeof encoded);
-    if (encoded.magic != kMagic || encoded.rank < 1 || encoded.rank > kMaxRank)
+    if (encoded.magic != Encoded::kMagic || encoded.rank < 1 || encoded.rank > kMaxRank)
         return refuse("these 128 bytes are not a tensor map of the emulator");
     TensorMapTiled tiled{.data_type = encoded.data_type, .address = encoded.address};
     for (size_t i = 0; i < encoded.rank; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX manual, "Data Movement: asynchronous copy": bulk and tensor copies and reductions, st.async,
-// red.async, tensormap, clusterlaunchcontrol. What bulk copies mean is in bulk_copy.cpp and
-// bulk_reduce.cpp; the rows without a bind parse and have no semantics yet.
+// red.async, tensormap, clusterlaunchcontrol. What the copies mean is in bulk_copy.cpp,
+// bulk_reduce.cpp and tensor_copy.cpp; the rows without a bind parse and have no semantics yet.
 #include "isa/bulk_ops.hpp"
 #include "isa/isa.hpp"
 
@@ -26,14 +26,14 @@ constexpr Row kRows[] = {
      WW_GROUP, {80, 90}, WW_DM "cp-async-bulk", bind_bulk_store},
     {"cp.async.bulk.prefetch.L2.global{.level::cache_hint} [src], size{, cache-policy}", WW_GROUP, {80, 90}, WW_DM "cp-async-bulk-prefetch", bind_bulk_prefetch},
     {"cp.async.bulk.tensor.dim.shared::cta.global{.load_mode}.completion_mechanism{.cta_group}{.level::cache_hint} "
-     "[dst], [map, coordinates], [mbar]{, im2col-info}{, cache-policy}", WW_DIM WW_TX WW_LOAD, {86, 90}, WW_DM "cp-async-bulk-tensor"},
+     "[dst], [map, coordinates], [mbar]{, im2col-info}{, cache-policy}", WW_DIM WW_TX WW_LOAD, {86, 90}, WW_DM "cp-async-bulk-tensor", bind_tensor_load},
     {"cp.async.bulk.tensor.dim.shared::cluster.global{.load_mode}.completion_mechanism{.multicast::cluster}{.cta_group}{.level::cache_hint} "
      "[dst], [map, coordinates], [mbar]{, im2col-info}{, cta-mask}{, cache-policy}", WW_DIM WW_TX WW_LOAD, {80, 90},
-     WW_DM "cp-async-bulk-tensor"},
+     WW_DM "cp-async-bulk-tensor", bind_tensor_load},
     {"cp.async.bulk.tensor.dim.global.shared::cta{.load_mode}.completion_mechanism{.level::cache_hint} [map, coordinates], [src]{, cache-policy}",
-     ".load_mode = .tile .tile::scatter4 .im2col_no_offs; " WW_DIM WW_GROUP, {80, 90}, WW_DM "cp-async-bulk-tensor"},
+     ".load_mode = .tile .tile::scatter4 .im2col_no_offs; " WW_DIM WW_GROUP, {80, 90}, WW_DM "cp-async-bulk-tensor", bind_tensor_store},
     {"cp.async.bulk.prefetch.tensor.dim.L2.global{.load_mode}{.level::cache_hint} [map, coordinates]{, im2col-info}{, cache-policy}",
-     WW_DIM WW_LOAD WW_GROUP, {80, 90}, WW_DM "cp-async-bulk-prefetch-tensor"},
+     WW_DIM WW_LOAD WW_GROUP, {80, 90}, WW_DM "cp-async-bulk-prefetch-tensor", bind_tensor_prefetch},
     {"cp.reduce.async.bulk.shared::cluster.shared::cta.completion_mechanism.redOp.type [dst], [src], size, [mbar]",
      ".type = .b32 .u32 .s32 .b64 .u64; " WW_OPS WW_TX, {80, 90}, WW_DM "cp-reduce-async-bulk", bind_reduce_shared},
     {"cp.reduce.async.bulk.global.shared::cta.completion_mechanism{.level::cache_hint}.redOp.type [dst], [src], size{, cache-policy}",
@@ -42,7 +42,7 @@ constexpr Row kRows[] = {
      ".type = .f16 .bf16; " WW_GROUP, {80, 90}, WW_DM "cp-reduce-async-bulk", bind_reduce_global},
     {"cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.load_mode}.completion_mechanism{.level::cache_hint} "
      "[map, coordinates], [src]{, cache-policy}", ".load_mode = .tile .im2col_no_offs; " WW_DIM WW_OPS WW_GROUP, {80, 90},
-     WW_DM "cp-reduce-async-bulk-tensor"},
+     WW_DM "cp-reduce-async-bulk-tensor", bind_tensor_reduce},
     {"cp.async.bulk.commit_group", "", {80, 90}, WW_DM "cp-async-bulk-commit-group", bind_bulk_commit},
     {"cp.async.bulk.wait_group{.read} n", "", {80, 90}, WW_DM "cp-async-bulk-wait-group", bind_bulk_wait},
     {"st.async{.weak}{.cluster}{.shared::cluster}{.completion_mechanism}{.vec}.type [a], b, [mbar]",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds of the bulk copies, whose rows stand in async_bulk.cpp: bulk_copy.cpp and bulk_reduce.cpp.
+// Binds of the bulk and tensor copies, whose rows stand in async_bulk.cpp: bulk_copy.cpp,
+// bulk_reduce.cpp and tensor_copy.cpp.
 #pragma once
 #include "isa/mbarrier_ops.hpp"
 #include "isa/row.hpp"
@@ -18,6 +19,16 @@ uint32_t bulk_size(uint32_t size, int lane);
 AsyncOperation bulk_operation(Warp& w, const Inst& in, int lane, const BulkPlace& place);
 // The last step of an operation that signals: its bytes are there.
 void signal_bytes(const AsyncAccess& by, const BulkPlace& place);
+
+// An element-wise atomic update of an array by another one; null where the manual's table has no
+// such combination. flush: f32 additions take and give subnormals as zero.
+using Reduce = void (*)(uint8_t* to, const uint8_t* from, uint64_t bytes);
+Reduce reduction(std::string_view op, std::string_view type, bool to_global, bool flush = false);
+
+void bind_tensor_load(const Match& match, Binding& binding);
+void bind_tensor_store(const Match& match, Binding& binding);
+void bind_tensor_reduce(const Match& match, Binding& binding);
+void bind_tensor_prefetch(const Match& match, Binding& binding);
 
 void bind_bulk_load(const Match& match, Binding& binding);
 void bind_bulk_share(const Match& match, Binding& binding);  // to another block of the cluster

@@ -12,7 +12,6 @@ namespace {
 using namespace atomic;
 
 constexpr uint32_t kAlign = 16;
-using Reduce = void (*)(uint8_t* to, const uint8_t* from, uint64_t bytes);
 
 template <class Op, class T>
 void reduce(uint8_t* to, const uint8_t* from, uint64_t bytes) {
@@ -21,31 +20,6 @@ void reduce(uint8_t* to, const uint8_t* from, uint64_t bytes) {
         std::memcpy(&value, from + i, sizeof value);
         update<T>(to + i, [&](T old) { return Op::apply(old, value); });
     }
-}
-
-// The combinations of the manual's table. .inc and .dec: to 0 above the source's value.
-Reduce reduction(std::string_view op, std::string_view type, bool to_global) {
-    static const std::map<std::pair<std::string_view, std::string_view>, Reduce> kBoth = {
-        {{".add", ".u32"}, reduce<Add, uint32_t>}, {{".add", ".s32"}, reduce<Add, uint32_t>},
-        {{".add", ".u64"}, reduce<Add, uint64_t>}, {{".min", ".u32"}, reduce<Min, uint32_t>},
-        {{".max", ".u32"}, reduce<Max, uint32_t>}, {{".min", ".s32"}, reduce<Min, int32_t>},
-        {{".max", ".s32"}, reduce<Max, int32_t>},  {{".inc", ".u32"}, reduce<Inc, uint32_t>},
-        {{".dec", ".u32"}, reduce<Dec, uint32_t>}, {{".and", ".b32"}, reduce<And, uint32_t>},
-        {{".or", ".b32"}, reduce<Or, uint32_t>},   {{".xor", ".b32"}, reduce<Xor, uint32_t>},
-    };
-    static const std::map<std::pair<std::string_view, std::string_view>, Reduce> kGlobal = {
-        {{".add", ".f32"}, reduce<AddF32, uint32_t>},   {{".add", ".f64"}, reduce<AddF64, uint64_t>},
-        {{".add", ".f16"}, reduce<AddF16, uint16_t>},   {{".add", ".bf16"}, reduce<AddBf16, uint16_t>},
-        {{".min", ".u64"}, reduce<Min, uint64_t>},      {{".max", ".u64"}, reduce<Max, uint64_t>},
-        {{".min", ".s64"}, reduce<Min, int64_t>},       {{".max", ".s64"}, reduce<Max, int64_t>},
-        {{".min", ".f16"}, reduce<MinF16, uint16_t>},   {{".max", ".f16"}, reduce<MaxF16, uint16_t>},
-        {{".min", ".bf16"}, reduce<MinBf16, uint16_t>}, {{".max", ".bf16"}, reduce<MaxBf16, uint16_t>},
-        {{".and", ".b64"}, reduce<And, uint64_t>},      {{".or", ".b64"}, reduce<Or, uint64_t>},
-        {{".xor", ".b64"}, reduce<Xor, uint64_t>},
-    };
-    if (const auto it = kBoth.find({op, type}); it != kBoth.end()) return it->second;
-    if (const auto it = kGlobal.find({op, type}); to_global && it != kGlobal.end()) return it->second;
-    return nullptr;
 }
 
 // in: [dst], [src], size and, of the form that signals, [mbar]; aux: the Reduce
@@ -99,6 +73,32 @@ void bind_reduce(const Match& match, Binding& binding, bool to_global, machine::
 }
 
 }  // namespace
+
+// The combinations of the manual's table. .inc and .dec: to 0 above the source's value.
+Reduce reduction(std::string_view op, std::string_view type, bool to_global, bool flush) {
+    static const std::map<std::pair<std::string_view, std::string_view>, Reduce> kBoth = {
+        {{".add", ".u32"}, reduce<Add, uint32_t>}, {{".add", ".s32"}, reduce<Add, uint32_t>},
+        {{".add", ".u64"}, reduce<Add, uint64_t>}, {{".min", ".u32"}, reduce<Min, uint32_t>},
+        {{".max", ".u32"}, reduce<Max, uint32_t>}, {{".min", ".s32"}, reduce<Min, int32_t>},
+        {{".max", ".s32"}, reduce<Max, int32_t>},  {{".inc", ".u32"}, reduce<Inc, uint32_t>},
+        {{".dec", ".u32"}, reduce<Dec, uint32_t>}, {{".and", ".b32"}, reduce<And, uint32_t>},
+        {{".or", ".b32"}, reduce<Or, uint32_t>},   {{".xor", ".b32"}, reduce<Xor, uint32_t>},
+    };
+    static const std::map<std::pair<std::string_view, std::string_view>, Reduce> kGlobal = {
+        {{".add", ".f32"}, reduce<AddF32, uint32_t>},   {{".add", ".f64"}, reduce<AddF64, uint64_t>},
+        {{".add", ".f16"}, reduce<AddF16, uint16_t>},   {{".add", ".bf16"}, reduce<AddBf16, uint16_t>},
+        {{".min", ".u64"}, reduce<Min, uint64_t>},      {{".max", ".u64"}, reduce<Max, uint64_t>},
+        {{".min", ".s64"}, reduce<Min, int64_t>},       {{".max", ".s64"}, reduce<Max, int64_t>},
+        {{".min", ".f16"}, reduce<MinF16, uint16_t>},   {{".max", ".f16"}, reduce<MaxF16, uint16_t>},
+        {{".min", ".bf16"}, reduce<MinBf16, uint16_t>}, {{".max", ".bf16"}, reduce<MaxBf16, uint16_t>},
+        {{".and", ".b64"}, reduce<And, uint64_t>},      {{".or", ".b64"}, reduce<Or, uint64_t>},
+        {{".xor", ".b64"}, reduce<Xor, uint64_t>},
+    };
+    if (flush && op == ".add" && type == ".f32") return reduce<AddF32Flush, uint32_t>;
+    if (const auto it = kBoth.find({op, type}); it != kBoth.end()) return it->second;
+    if (const auto it = kGlobal.find({op, type}); to_global && it != kGlobal.end()) return it->second;
+    return nullptr;
+}
 
 void bind_reduce_shared(const Match& match, Binding& binding) { bind_reduce(match, binding, false, run_reduce<true>); }
 void bind_reduce_global(const Match& match, Binding& binding) { bind_reduce(match, binding, true, run_reduce<false>); }

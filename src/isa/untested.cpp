@@ -8,7 +8,7 @@
 namespace ww::isa {
 namespace {
 
-constexpr std::array<UntestedRow, 3> kUntested = {{
+constexpr std::array<UntestedRow, 8> kUntested = {{
     // ptxas wants the sink '_' in its place.
     {"mbarrier.arrive{.sem}{.scope}{.any_space}.b64 [addr]{, count}",
      ".sem = .release .relaxed; .space = .shared .shared::cta; .any_space = .shared .shared::cta "
@@ -20,6 +20,35 @@ constexpr std::array<UntestedRow, 3> kUntested = {{
      "[src], size, [mbar]",
      ".type = .b32 .u32 .s32 .b64 .u64; .redOp = .and .or .xor .add .inc .dec .min .max; "
      ".completion_mechanism = .mbarrier::complete_tx::bytes; .level::cache_hint = .L2::cache_hint; "},
+    // With a tensor map, which instruction tests cannot make: tests/unit/device/tensor_copy_test.cpp.
+    {""
+     "cp.async.bulk.tensor.dim.shared::cta.global{.load_mode}.completion_mechanism{.cta_group}{.level::cache_hint} "
+     "[dst], [map, coordinates], [mbar]{, im2col-info}{, cache-policy}",
+     ".dim = .1d .2d .3d .4d .5d; .completion_mechanism = .mbarrier::complete_tx::bytes; "
+     ".level::cache_hint = .L2::cache_hint; .load_mode = .tile .tile::gather4 .im2col "
+     ".im2col::w .im2col::w::128; .cta_group = .cta_group::1 .cta_group::2; "},
+    {""
+     "cp.async.bulk.tensor.dim.shared::cluster.global{.load_mode}.completion_mechanism{.multicast::cluster}{.cta_group}{.level::cache_hint} "
+     "[dst], [map, coordinates], [mbar]{, im2col-info}{, cta-mask}{, cache-policy}",
+     ".dim = .1d .2d .3d .4d .5d; .completion_mechanism = .mbarrier::complete_tx::bytes; "
+     ".level::cache_hint = .L2::cache_hint; .load_mode = .tile .tile::gather4 .im2col "
+     ".im2col::w .im2col::w::128; .cta_group = .cta_group::1 .cta_group::2; "},
+    {""
+     "cp.async.bulk.tensor.dim.global.shared::cta{.load_mode}.completion_mechanism{.level::cache_hint} "
+     "[map, coordinates], [src]{, cache-policy}",
+     ".load_mode = .tile .tile::scatter4 .im2col_no_offs; .dim = .1d .2d .3d .4d .5d; "
+     ".completion_mechanism = .bulk_group; .level::cache_hint = .L2::cache_hint; "},
+    {"cp.async.bulk.prefetch.tensor.dim.L2.global{.load_mode}{.level::cache_hint} [map, "
+     "coordinates]{, im2col-info}{, cache-policy}",
+     ".dim = .1d .2d .3d .4d .5d; .load_mode = .tile .tile::gather4 .im2col .im2col::w "
+     ".im2col::w::128; .cta_group = .cta_group::1 .cta_group::2; .completion_mechanism = "
+     ".bulk_group; .level::cache_hint = .L2::cache_hint; "},
+    {""
+     "cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.load_mode}.completion_mechanism{.level::cache_hint} "
+     "[map, coordinates], [src]{, cache-policy}",
+     ".load_mode = .tile .im2col_no_offs; .dim = .1d .2d .3d .4d .5d; .redOp = .and .or "
+     ".xor .add .inc .dec .min .max; .completion_mechanism = .bulk_group; "
+     ".level::cache_hint = .L2::cache_hint; "},
 }};
 
 }  // namespace

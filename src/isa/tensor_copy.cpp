@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor in tile mode: a box of a tensor in global
+// memory, described by a tensor map, to or from shared memory. Outside of the tensor, loads give
+// the fill value and stores do nothing. The map is read when the instruction is issued.
+#include <array>
+#include <vector>
+
+#include "isa/bulk_ops.hpp"
+#include "machine/tensor_map.hpp"
+
+namespace ww::isa {
+namespace {
+
+using machine::EncodedTensorMap;
+using machine::kMaxTensorRank;
+using machine::TensorSwizzle;
+
+constexpr uint32_t kChunk = 16, kSharedAlign = 128;
+
+struct Tile {
+    EncodedTensorMap map{};
+    std::array<int32_t, kMaxTensorRank> first{};  // coordinates; 0 above the rank
+
+    uint64_t element_bytes() const { return map.type().bits / 8; }
+    uint64_t row_bytes() const { return map.box[0] * element_bytes(); }
+    uint64_t rows() const {
+        uint64_t count = 1;
+        for (uint32_t i = 1; i < map.rank; ++i) count *= map.box_elements(i);
+        return count;
+    }
+    uint64_t bytes() const { return rows() * row_bytes(); }
+
+    // One row of the box: where its elements within the tensor are, if any.
+    struct Row {
+        uint64_t address = 0;  // of the first element within
+        uint64_t skip = 0, bytes = 0;  // of the row before it; within
+    };
+    Row row(uint64_t index) const {
+        uint64_t address = map.address;
+        for (uint32_t i = 1; i < map.rank; ++i) {
+            const uint32_t count = map.box_elements(i);
+            const int64_t at = first[i] + static_cast<int64_t>(index % count) * map.element_strides[i];
+            index /= count;
+            if (at < 0 || at > int64_t{map.last_index[i]}) return {};
+            address += static_cast<uint64_t>(at) * map.strides[i - 1];
+        }
+        const int64_t begin = std::max<int64_t>(first[0], 0);
+        const int64_t end = std::min<int64_t>(int64_t{first[0]} + map.box[0], int64_t{map.last_index[0]} + 1);
+        if (begin >= end) return {};
+        return {.address = address + static_cast<uint64_t>(begin) * element_bytes(),
+                .skip = static_cast<uint64_t>(begin - first[0]) * element_bytes(),
+                .bytes = static_cast<uint64_t>(end - begin) * element_bytes()};
+    }
+    // Bits 4 and up of a shared address are exclusive-ored with its bits 7 and up.
+    uint64_t swizzled(uint64_t address) const {
+        const uint64_t mask = (uint64_t{1} << map.swizzle) - 1;  // none, 32, 64, 128 bytes: 0 to 3 bits
+        return address ^ (address >> 7 & mask) << 4;
+    }
+    void fill(uint8_t* row) const {
+        std::memset(row, 0, row_bytes());
+        if (map.oob_fill == 0) return;
+        // A NaN with all fraction bits, as arithmetic gives it.
+        for (uint64_t at = element_bytes() - 1; at < row_bytes(); at += element_bytes()) {
+            std::memset(row + at + 1 - element_bytes(), 0xff, element_bytes());
+            row[at] = 0x7f;
+        }
+    }
+};
+
+void check_supported(const EncodedTensorMap& map, int lane) {
+    if (map.type().bits < 8) throw GuestTrap(std::string("unsupported: tensor maps of ") + map.type().name, lane);
+    if (map.interleave != 0) throw GuestTrap("unsupported: tensor maps with an interleaved layout", lane);
+    if (map.swizzle > static_cast<uint8_t>(TensorSwizzle::bytes128))
+        throw GuestTrap("unsupported: tensor maps with a swizzle of other atoms than 16 bytes", lane);
+}
+
+// The map and the coordinates of one lane; aux: extra is the number of dimensions.
+Tile tile_of(Warp& w, const Inst& in, int position, int lane) {
+    const machine::Arg& arg = in[position];
+    const uint32_t dimensions = MemoryAux::unpack(in.aux).extra;
+    alignas(64) uint64_t address[kLanes];
+    w.addresses(arg, address);
+    const uint64_t at = address[lane];
+    if (at % machine::kTensorMapAlign != 0)
+        throw GuestTrap("the address of a tensor map must be a multiple of 64", lane);
+    Tile tile;
+    const uint8_t* bytes = w.access_lane(arg.space, at, machine::kTensorMapBytes, Access::read, lane);
+    std::memcpy(&tile.map, bytes, sizeof tile.map);
+    if (tile.map.magic != EncodedTensorMap::kMagic)
+        throw GuestTrap("there is no tensor map at this address: it must come from cuTensorMapEncodeTiled", lane);
+    check_supported(tile.map, lane);
+    if (tile.map.rank != dimensions || arg.coordinates != dimensions)
+        throw GuestTrap("the tensor map has " + std::to_string(tile.map.rank) + " dimensions, the instruction names " +
+                            std::to_string(dimensions) + " and gives " + std::to_string(arg.coordinates) + " coordinates",
+                        lane);
+    alignas(64) int32_t scratch[kLanes];
+    for (uint32_t i = 0; i < dimensions; ++i)
+        tile.first[i] = w.in<int32_t>(arg[static_cast<int>(i) + 1], scratch)[lane];
+    return tile;
+}
+
+// f(offset in the box, shared range): each stretch of a row that lies in one piece.
+template <class F>
+void each_piece(const Tile& tile, const MemoryRange& shared, uint64_t row, F&& f) {
+    const uint64_t bytes = tile.row_bytes(), step = tile.map.swizzle ? kChunk : bytes;
+    for (uint64_t at = 0; at < bytes; at += step) {
+        MemoryRange piece = shared;
+        piece.offset = tile.swizzled(shared.offset + row * bytes + at);
+        piece.bytes = step;
+        f(at, piece);
+    }
+}
+
+// ---- loads ----
+void load_now(const AsyncAccess& by, const Tile& tile, const BulkPlace& place) {
+    std::vector<uint8_t> row(tile.row_bytes());
+    for (uint64_t i = 0; i < tile.rows(); ++i) {
+        const Tile::Row inside = tile.row(i);
+        if (inside.bytes != row.size()) tile.fill(row.data());
+        if (inside.bytes != 0)
+            by.read(by.warp.range(Space::global, inside.address, inside.bytes, 1, Access::read, by.lane), row.data() + inside.skip);
+        each_piece(tile, place.to, i, [&](uint64_t at, const MemoryRange& piece) { by.write(piece, row.data() + at); });
+    }
+    signal_bytes(by, place);
+}
+
+void issue_load(Warp& w, const Inst& in, int lane, const Tile& tile, const BulkPlace& place) {
+    AsyncOperation operation = bulk_operation(w, in, lane, place);
+    operation.write = [&w, &in, lane, tile, place](AsyncOperation& self, uint32_t) {
+        load_now({w, in, Agent::bulk, self.number, lane}, tile, place);
+    };
+    w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+}
+
+// in: [dst], [map, coordinates], [mbar], cta-mask; element_bytes of the aux: 1 to multicast, 2 to
+// .shared::cta
+void run_load(Warp& w, const Inst& in) {
+    const MemoryAux aux = MemoryAux::unpack(in.aux);
+    alignas(64) uint64_t to[kLanes], mbarrier[kLanes];
+    alignas(64) uint16_t scratch[kLanes];
+    w.addresses(in[0], to);
+    w.addresses(in[2], mbarrier);
+    const uint16_t* masks = aux.element_bytes == 1 ? w.in<uint16_t>(in[3][0], scratch) : nullptr;
+    for (LaneMask left = w.active; left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        const Tile tile = tile_of(w, in, 1, lane);
+        const auto place = [&](uint64_t dst, uint64_t mbar) {
+            return BulkPlace{.to = w.range(Space::shared, dst, tile.bytes(), kSharedAlign, Access::write, lane),
+                             .mbarrier = mbarrier_range(w, Space::shared, mbar, lane),
+                             .signals = true};
+        };
+        const BulkPlace own = place(to[lane], mbarrier[lane]);
+        if (aux.element_bytes == 2 && (own.to.remote || own.mbarrier.remote))
+            throw GuestTrap("a tensor copy to .shared::cta writes and signals the own block's shared memory only", lane);
+        if (!masks) {
+            issue_load(w, in, lane, tile, own);
+            continue;
+        }
+        for (uint32_t rank = 0; rank < 16; ++rank)
+            if (masks[lane] >> rank & 1)
+                issue_load(w, in, lane, tile, place(machine::cluster_address(rank, own.to.offset), machine::cluster_address(rank, own.mbarrier.offset)));
+    }
+}
+
+// ---- stores and reductions ----
+// One of the reduce operations of the rows, by number: the type is known with the map.
+constexpr std::string_view kOps[] = {"", ".and", ".or", ".xor", ".add", ".inc", ".dec", ".min", ".max"};
+
+Reduce reduction_of(const Tile& tile, uint8_t op, int lane) {
+    if (op == 0) return nullptr;
+    std::string_view type = tile.map.type().ptx;
+    if (op <= 3) type = tile.map.type().bits == 32 ? ".b32" : tile.map.type().bits == 64 ? ".b64" : "";
+    const Reduce found = reduction(kOps[op], type, true, tile.map.type().flushes);
+    if (!found)
+        throw GuestTrap("the reduction " + std::string(kOps[op]) + " does not go with the tensor map's type " + tile.map.type().name, lane);
+    return found;
+}
+
+void store_now(const AsyncAccess& by, const Tile& tile, Reduce reduce, const uint8_t* box) {
+    for (uint64_t i = 0; i < tile.rows(); ++i) {
+        const Tile::Row inside = tile.row(i);
+        if (inside.bytes == 0) continue;
+        const uint8_t* from = box + i * tile.row_bytes() + inside.skip;
+        const Access kind = reduce ? Access::atomic : Access::write;
+        const MemoryRange to = by.warp.range(Space::global, inside.address, inside.bytes, 1, kind, by.lane);
+        if (!reduce) {
+            by.write(to, from);
+            continue;
+        }
+        by.check(to, kind);
+        reduce(to.data(), from, inside.bytes);
+        by.notify(to, kind);
+    }
+}
+
+// in: [map, coordinates], [src]; elements of the aux: the reduction's number, 0 to store
+void run_store(Warp& w, const Inst& in) {
+    const uint8_t op = MemoryAux::unpack(in.aux).elements;
+    alignas(64) uint64_t from[kLanes];
+    w.addresses(in[1], from);
+    for (LaneMask left = w.active; left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        const Tile tile = tile_of(w, in, 0, lane);
+        const Reduce reduce = reduction_of(tile, op, lane);
+        const BulkPlace place{.from = w.range(Space::shared, from[lane], tile.bytes(), kSharedAlign, Access::read, lane)};
+        AsyncOperation operation = bulk_operation(w, in, lane, place);
+        operation.read = [&w, &in, lane, tile, place](AsyncOperation& self, uint32_t) {
+            const AsyncAccess by{w, in, Agent::bulk, self.number, lane};
+            self.data.resize(tile.bytes());
+            for (uint64_t i = 0; i < tile.rows(); ++i)
+                each_piece(tile, place.from, i, [&](uint64_t at, const MemoryRange& piece) {
+                    by.read(piece, self.data.data() + i * tile.row_bytes() + at);
+                });
+        };
+        operation.write = [&w, &in, lane, tile, reduce](AsyncOperation& self, uint32_t) {
+            store_now({w, in, Agent::bulk, self.number, lane}, tile, reduce, self.data.data());
+        };
+        w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+    }
+}
+
+// A hint: the map is checked. in: [map, coordinates]
+void run_prefetch(Warp& w, const Inst& in) {
+    for (LaneMask left = w.active; left; left &= left - 1) tile_of(w, in, 0, __builtin_ctz(left));
+}
+
+// ---- binds ----
+bool check_mode(const Match& match, Binding& binding) {
+    const std::string_view mode = match.get(".load_mode");
+    if (mode.empty() || mode == ".tile") return true;
+    binding.error = "tensor copies have semantics in .tile mode only, not in " + std::string(mode);
+    return false;
+}
+
+uint8_t dimensions(const Match& match) { return static_cast<uint8_t>(match.get(".dim")[1] - '0'); }
+
+}  // namespace
+
+void bind_tensor_load(const Match& match, Binding& binding) {
+    if (!check_mode(match, binding)) return;
+    if (match.get(".cta_group") == ".cta_group::2") {
+        binding.error = ".cta_group::2 has no semantics here";
+        return;
+    }
+    const bool multicast = match.has(".multicast::cluster");
+    // In .tile mode the first operand after the mbarrier is the mask.
+    if (multicast && !check_value(match, 3, 2, binding)) return;
+    binding.aux = MemoryAux{.element_bytes = static_cast<uint8_t>(multicast ? 1 : match.has(".shared::cta") ? 2 : 0),
+                            .extra = dimensions(match)}
+                      .pack();
+    binding.run = run_load;
+}
+
+void bind_tensor_store(const Match& match, Binding& binding) {
+    if (!check_mode(match, binding)) return;
+    binding.aux = MemoryAux{.elements = 0, .extra = dimensions(match)}.pack();
+    binding.run = run_store;
+}
+
+void bind_tensor_reduce(const Match& match, Binding& binding) {
+    if (!check_mode(match, binding)) return;
+    uint8_t op = 1;
+    while (kOps[op] != match.get(".redOp")) ++op;
+    binding.aux = MemoryAux{.elements = op, .extra = dimensions(match)}.pack();
+    binding.ordered = match.get(".redOp") == ".add";  // the map may be of floats
+    binding.run = run_store;
+}
+
+void bind_tensor_prefetch(const Match& match, Binding& binding) {
+    if (!check_mode(match, binding)) return;
+    binding.aux = MemoryAux{.extra = dimensions(match)}.pack();
+    binding.run = run_prefetch;
+}
+
+}  // namespace ww::isa
