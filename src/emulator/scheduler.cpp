@@ -72,6 +72,7 @@ bool ClusterRunner::ready(const Warp& warp, const Split& split) const {
     const machine::Block& block = *warp.block;
     switch (split.wait.kind) {
         case Wait::Kind::barrier: return block.barriers[split.wait.barrier].released(split.wait.generation);
+        case Wait::Kind::cluster: return cluster_.barrier.released(split.wait.generation);
         case Wait::Kind::timer: return block.clock >= split.wait.until;
         case Wait::Kind::group: return cluster_.async.reached(split.wait.group);
         case Wait::Kind::mbarrier: return machine::phase_completed(block.shared.data + split.wait.mbarrier, split.wait.parity);
@@ -226,6 +227,7 @@ bool ClusterRunner::others_ready(const Warp& warp) const {
 
 void ClusterRunner::after_exit(machine::Block& block) {
     for (machine::Barrier& barrier : block.barriers) barrier.recheck(block);
+    cluster_.barrier.recheck(cluster_);
 }
 
 uint32_t ClusterRunner::quantum() {

@@ -102,7 +102,7 @@ bool ClusterRunner::wake_sleepers() {
     for (const Warp* warp : warps_)
         for (const Split& split : warp->parked) {
             const Wait::Kind kind = split.wait.kind;
-            released |= (kind == Wait::Kind::barrier || kind == Wait::Kind::group || kind == Wait::Kind::mbarrier) &&
+            released |= (kind == Wait::Kind::barrier || kind == Wait::Kind::cluster || kind == Wait::Kind::group || kind == Wait::Kind::mbarrier) &&
                         ready(*warp, split);
         }
     return released;
@@ -171,6 +171,8 @@ std::string ClusterRunner::wait_text(const Warp& warp, const Split& split) const
             const machine::Barrier& barrier = warp.block->barriers[split.wait.barrier];
             return fmt::format("waits at barrier {} for {} more thread(s)", split.wait.barrier, barrier.pending(*warp.block));
         }
+        case Wait::Kind::cluster:
+            return fmt::format("waits at the cluster's barrier for {} more thread(s)", cluster_.barrier.pending(cluster_));
         case Wait::Kind::lanes:
             return fmt::format("waits for lanes {:#010x}", split.wait.lanes & ~split.mask & warp.alive());
         case Wait::Kind::group: {

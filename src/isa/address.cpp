@@ -52,37 +52,39 @@ void bind_isspacep(const Match& match, Binding& binding) {
     binding.run = run_isspacep;
 }
 
-// ---- clusters of one block: the own shared memory is the cluster's ----
-void require_single_block_cluster(const Warp& w) {
-    const auto& dim = w.grid->cluster_dim;
-    if (dim[0] * dim[1] * dim[2] != 1)
-        throw machine::GuestTrap(
-            "unsupported: addresses of other blocks' shared memory (this grid has clusters)");
-}
+// ---- other blocks of the cluster ----
+constexpr uint64_t kOffsetMask = (uint64_t{1} << machine::kRankShift) - 1;
 
+// in: d, a, b. The generic form keeps the window's bits.
 template <class T>
 void run_mapa(Warp& w, const Inst& in) {
-    require_single_block_cluster(w);
     alignas(64) T d_scratch[kLanes], a_scratch[kLanes];
     alignas(64) uint32_t b_scratch[kLanes];
     T* d = w.out<T>(in[0][0], d_scratch);
     const T* a = w.in<T>(in[1][0], a_scratch);
     const uint32_t* rank = w.in<uint32_t>(in[2][0], b_scratch);
+    const size_t blocks = w.block->cluster.blocks.size();
     for (int lane = 0; lane < kLanes; ++lane) {
-        if ((w.active >> lane & 1) && rank[lane] != 0)
-            throw machine::GuestTrap(
-                "mapa of block rank " + std::to_string(rank[lane]) + " in a cluster of 1 block",
-                lane);
-        d[lane] = a[lane];
+        if ((w.active >> lane & 1) && rank[lane] >= blocks)
+            throw machine::GuestTrap("mapa of block rank " + std::to_string(rank[lane]) + " in a cluster of " +
+                                         std::to_string(blocks) + (blocks == 1 ? " block" : " blocks"),
+                                     lane);
+        const uint64_t window = uint64_t{a[lane]} & machine::kWindowMask, offset = uint64_t{a[lane]} & kOffsetMask;
+        d[lane] = static_cast<T>(window | (blocks == 1 ? offset : machine::cluster_address(rank[lane], offset)));
     }
     w.commit<T>(in[0][0], d, d_scratch);
 }
 
+template <class T>
 void run_getctarank(Warp& w, const Inst& in) {
-    require_single_block_cluster(w);
     alignas(64) uint32_t d_scratch[kLanes];
+    alignas(64) T a_scratch[kLanes];
     uint32_t* d = w.out<uint32_t>(in[0][0], d_scratch);
-    for (int lane = 0; lane < kLanes; ++lane) d[lane] = 0;
+    const T* a = w.in<T>(in[1][0], a_scratch);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const uint32_t named = static_cast<uint32_t>(uint64_t{a[lane]} >> machine::kRankShift & 0xff);
+        d[lane] = named ? named - 1 : w.block->rank;
+    }
     w.commit<uint32_t>(in[0][0], d, d_scratch);
 }
 
@@ -96,7 +98,9 @@ void bind_mapa(const Match& match, Binding& binding) {
 }
 
 void bind_getctarank(const Match& match, Binding& binding) {
-    if (check_value(match, 0, 4, binding)) binding.run = run_getctarank;
+    const bool wide = match.type() == Type::u64;
+    if (check_value(match, 0, 4, binding) && check_value(match, 1, wide ? 8 : 4, binding))
+        binding.run = wide ? run_getctarank<uint64_t> : run_getctarank<uint32_t>;
 }
 
 // ---- hints ----

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX manual, "Parallel Synchronization and Communication Instructions": barriers of a block and a
-// warp, and fences. Fences order nothing here: every access of a thread is performed, for all
-// threads and all proxies, before its next instruction.
+// PTX manual, "Parallel Synchronization and Communication Instructions": barriers of a block, a
+// cluster and a warp, and fences. Fences order nothing here: every access of a thread is performed,
+// for all threads and all proxies, before its next instruction; what is asynchronous waits for its
+// own mechanism (src/machine/async.hpp).
 #include "isa/isa.hpp"
 #include "isa/warp_ops.hpp"
 #include "machine/block.hpp"
@@ -106,6 +107,16 @@ void bind_warp_sync(const Match& match, Binding& binding) {
     if (check_value(match, 0, 4, binding)) binding.run = run_warp_sync;
 }
 
+void run_cluster_arrive(Warp& w, const Inst&) { w.block->cluster.barrier.arrive(w, w.active, w.block->cluster); }
+
+void run_cluster_wait(Warp& w, const Inst&) {
+    machine::ClusterBarrier& barrier = w.block->cluster.barrier;
+    if (barrier.wait(w, w.active) == w.active) return;
+    w.wait_here({.kind = machine::Wait::Kind::cluster, .generation = barrier.generation()});
+}
+void bind_cluster_arrive(const Match&, Binding& binding) { binding.run = run_cluster_arrive; }
+void bind_cluster_wait(const Match&, Binding& binding) { binding.run = run_cluster_wait; }
+
 void run_fence(Warp&, const Inst&) {}
 void bind_fence(const Match&, Binding& binding) { binding.run = run_fence; }
 
@@ -127,8 +138,8 @@ constexpr Row kRows[] = {
     {"barrier{.cta}.red.popc{.aligned}.u32 d, a{, b}, {!}c", "", {60, 30}, kBar, bind_red_popc},
     {"barrier{.cta}.red.op{.aligned}.pred p, a{, b}, {!}c", ".op = .and .or", {60, 30}, kBar, bind_red},
     {"bar.warp.sync membermask", "", {60, 30}, WW_PSC "bar-warp-sync", bind_warp_sync},
-    {"barrier.cluster.arrive{.sem}{.aligned}", ".sem = .release .relaxed", {78, 90}, kCluster},
-    {"barrier.cluster.wait{.acquire}{.aligned}", "", {78, 90}, kCluster},
+    {"barrier.cluster.arrive{.sem}{.aligned}", ".sem = .release .relaxed", {78, 90}, kCluster, bind_cluster_arrive},
+    {"barrier.cluster.wait{.acquire}{.aligned}", "", {78, 90}, kCluster, bind_cluster_wait},
     {"membar.level", ".level = .cta .gl .sys", {14}, kFence, bind_fence},
     {"membar.proxy.proxykind", kProxies, {75, 70}, kFence, bind_fence},
     {"fence{.sem}.scope", ".sem = .sc .acq_rel .acquire .release; " WW_SCOPE, {60, 70}, kFence, bind_fence},

@@ -8,18 +8,11 @@
 namespace ww::isa {
 namespace {
 
-constexpr std::array<UntestedRow, 8> kUntested = {{
+constexpr std::array<UntestedRow, 6> kUntested = {{
     // ptxas wants the sink '_' in its place.
     {"mbarrier.arrive{.sem}{.scope}{.any_space}.b64 [addr]{, count}",
      ".sem = .release .relaxed; .space = .shared .shared::cta; .any_space = .shared .shared::cta "
      ".shared::cluster; .scope = .cta .cluster; "},
-    // Between two blocks of a cluster.
-    {"cp.async.bulk.shared::cluster.shared::cta.completion_mechanism [dst], [src], size, [mbar]",
-     ".completion_mechanism = .mbarrier::complete_tx::bytes; .level::cache_hint = .L2::cache_hint; "},
-    {"cp.reduce.async.bulk.shared::cluster.shared::cta.completion_mechanism.redOp.type [dst], "
-     "[src], size, [mbar]",
-     ".type = .b32 .u32 .s32 .b64 .u64; .redOp = .and .or .xor .add .inc .dec .min .max; "
-     ".completion_mechanism = .mbarrier::complete_tx::bytes; .level::cache_hint = .L2::cache_hint; "},
     // With a tensor map, which instruction tests cannot make: tests/unit/device/tensor_copy_test.cpp.
     {""
      "cp.async.bulk.tensor.dim.shared::cta.global{.load_mode}.completion_mechanism{.cta_group}{.level::cache_hint} "

@@ -140,4 +140,41 @@ bool Barrier::recheck(Block& block) {
     return true;
 }
 
+uint32_t ClusterBarrier::pending(const Cluster& cluster) const {
+    uint32_t missing = 0;
+    for (const auto& block : cluster.blocks)
+        for (const Warp& warp : block->warps) {
+            const auto it = warps_.find(warp.key);
+            const LaneMask arrived = it == warps_.end() ? 0 : it->second.arrived;
+            missing += static_cast<uint32_t>(__builtin_popcount(warp.alive() & ~arrived));
+        }
+    return missing;
+}
+
+void ClusterBarrier::recheck(const Cluster& cluster) {
+    bool any = false;
+    for (const auto& [key, lanes] : warps_) any |= lanes.arrived != 0;
+    if (!any || pending(cluster) != 0) return;
+    for (auto& [key, lanes] : warps_) lanes.arrived = 0;
+    ++generation_;
+}
+
+void ClusterBarrier::arrive(const Warp& warp, LaneMask lanes, const Cluster& cluster) {
+    Lanes& own = warps_[warp.key];
+    if (const LaneMask again = own.owed & lanes)
+        throw GuestTrap("barrier.cluster.arrive twice, without barrier.cluster.wait between", __builtin_ctz(again));
+    own.arrived |= lanes;
+    own.owed |= lanes;
+    recheck(cluster);
+}
+
+LaneMask ClusterBarrier::wait(const Warp& warp, LaneMask lanes) {
+    Lanes& own = warps_[warp.key];
+    if (const LaneMask never = lanes & ~own.owed)
+        throw GuestTrap("barrier.cluster.wait without barrier.cluster.arrive before it", __builtin_ctz(never));
+    const LaneMask over = lanes & ~own.arrived;
+    if (over == lanes) own.owed &= ~lanes;
+    return over;
+}
+
 }  // namespace ww::machine

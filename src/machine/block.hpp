@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -102,6 +103,27 @@ class Block {
     std::vector<uint8_t> shared_data_, shared_valid_, local_;
 };
 
+// barrier.cluster: all threads of a cluster that have not ended arrive, and may wait later.
+class ClusterBarrier {
+  public:
+    // Lanes of a warp arrive. Throws GuestTrap when one does so twice without a wait between.
+    void arrive(const Warp& warp, LaneMask lanes, const Cluster& cluster);
+    // Lanes whose phase is over; they have waited then. Throws when one never arrived.
+    LaneMask wait(const Warp& warp, LaneMask lanes);
+    void recheck(const Cluster& cluster);  // after an exit
+    bool released(uint64_t generation) const { return generation_ > generation; }
+    uint64_t generation() const { return generation_; }
+    uint32_t pending(const Cluster& cluster) const;  // threads that have not arrived
+
+  private:
+    struct Lanes {
+        LaneMask arrived = 0;  // in this phase
+        LaneMask owed = 0;     // arrived and did not wait since
+    };
+    std::map<uint32_t, Lanes> warps_;  // by Warp::key
+    uint64_t generation_ = 0;
+};
+
 // Blocks that run at the same time and reach each other's shared memory. A grid without clusters
 // has clusters of one block.
 struct Cluster {
@@ -111,6 +133,7 @@ struct Cluster {
     const uint64_t index;
     std::vector<std::unique_ptr<Block>> blocks;  // by rank
     AsyncUnits async;
+    ClusterBarrier barrier;
 };
 
 // The value of a special register for 32 lanes, as 64-bit numbers.

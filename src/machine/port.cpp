@@ -176,6 +176,15 @@ const Region& global_region(Warp& warp, uint64_t address, uint64_t bytes, Access
     return *region;
 }
 
+// The shared memory that an address names: 0 the own block's, else that of rank named - 1.
+const Region& block_named(const Warp& warp, uint64_t named, uint64_t address, int lane) {
+    const Cluster& cluster = warp.block->cluster;
+    if (named == 0) return warp.block->shared;
+    if (named > cluster.blocks.size())
+        throw GuestTrap(fmt::format("out-of-bounds shared address {:#x}: the cluster has {} blocks", address, cluster.blocks.size()), lane);
+    return cluster.blocks[named - 1]->shared;
+}
+
 }  // namespace
 
 uint8_t* Warp::access_row(Space space, const uint64_t* address, uint32_t bytes, Access kind) {
@@ -231,7 +240,14 @@ void Warp::access(const Inst& inst, Space space, const uint64_t* address, uint32
                     if ((address[i] & kWindowMask) != (address[first] & kWindowMask)) lanes &= ~(LaneMask{1} << i);
         }
         switch (here) {
-            case Space::shared: checker.lanes(block->shared, address, window, lanes, pointer); break;
+            case Space::shared: {
+                // In a cluster an address may name another block; lanes that name other ones wait.
+                const uint64_t named = block->cluster.blocks.size() > 1 ? (address[first] - window) >> kRankShift : 0;
+                for (int i = first + 1; block->cluster.blocks.size() > 1 && i < kLanes; ++i)
+                    if ((address[i] - window) >> kRankShift != named) lanes &= ~(LaneMask{1} << i);
+                checker.lanes(block_named(*this, named, address[first], first), address, window + (named << kRankShift), lanes, pointer);
+                break;
+            }
             case Space::constant: checker.lanes(grid->constant, address, window, lanes, pointer); break;
             case Space::param: checker.lanes(grid->params, address, window, lanes, pointer); break;
             case Space::local:
@@ -296,11 +312,8 @@ MemoryRange Warp::range(Space space, uint64_t address, uint64_t bytes, uint32_t 
         return {.region = &region, .offset = at - region.base, .bytes = bytes, .space = here};
     }
     const uint64_t named = at >> kRankShift, offset = at & ((1u << kRankShift) - 1);
-    const Cluster& cluster = block->cluster;
-    if (named > cluster.blocks.size())
-        fault("out-of-bounds", here, at, bytes, kind, lane, fmt::format("the cluster has {} blocks", cluster.blocks.size()));
+    const Region& region = block_named(*this, named, at, lane);
     const uint32_t rank = named ? static_cast<uint32_t>(named - 1) : block->rank;
-    const Region& region = cluster.blocks[rank]->shared;
     if (!region.contains(offset, bytes))
         fault("out-of-bounds", here, at, bytes, kind, lane, fmt::format("{} has {} bytes", region.name, region.size));
     return {.region = &region, .offset = offset, .bytes = bytes, .space = here, .rank = rank, .remote = rank != block->rank};
