@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX manual, "Data Movement: asynchronous copy": bulk and tensor copies and reductions, st.async,
 // red.async, tensormap, clusterlaunchcontrol. What the copies mean is in bulk_copy.cpp,
-// bulk_reduce.cpp and tensor_copy.cpp; the rows without a bind parse and have no semantics yet.
+// bulk_reduce.cpp, tensor_copy.cpp and store_async.cpp; the rows without a bind parse and have no semantics yet.
 #include "isa/bulk_ops.hpp"
 #include "isa/isa.hpp"
 
@@ -46,12 +46,12 @@ constexpr Row kRows[] = {
     {"cp.async.bulk.commit_group", "", {80, 90}, WW_DM "cp-async-bulk-commit-group", bind_bulk_commit},
     {"cp.async.bulk.wait_group{.read} n", "", {80, 90}, WW_DM "cp-async-bulk-wait-group", bind_bulk_wait},
     {"st.async{.weak}{.cluster}{.shared::cluster}{.completion_mechanism}{.vec}.type [a], b, [mbar]",
-     ".vec = .v2 .v4; .type = .b32 .b64 .u32 .u64 .s32 .s64 .f32 .f64; " WW_TX, {81, 90}, WW_DM "st-async"},
+     ".vec = .v2 .v4; .type = .b32 .b64 .u32 .u64 .s32 .s64 .f32 .f64; " WW_TX, {81, 90}, WW_DM "st-async", bind_store_async},
     {"st.async{.mmio}.release.scope{.global}.type [a], b",
      ".scope = .gpu .sys; .type = .b8 .b16 .b32 .b64 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f32 .f64", {87, 100}, WW_DM "st-async"},
     {"st.bulk{.weak}{.shared::cta} [a], size, initval", "", {86, 100}, WW_DM "st-bulk"},
     {"red.async.relaxed.cluster{.shared::cluster}.completion_mechanism.op.type [a], b, [mbar]",
-     ".op = .inc .dec .min .max .and .or .xor .add; .type = .u32 .s32 .b32 .u64; " WW_TX, {81, 90}, WW_PSC "red-async"},
+     ".op = .inc .dec .min .max .and .or .xor .add; .type = .u32 .s32 .b32 .u64; " WW_TX, {81, 90}, WW_PSC "red-async", bind_reduce_async},
     {"red.async{.mmio}.release.scope{.global}.add.type [a], b", ".scope = .gpu .sys; .type = .u32 .s32 .u64 .s64", {87, 100}, WW_PSC "red-async"},
     {"tensormap.replace.tile.field{.ss}.b1024.type [addr], new-value",
      ".field = .global_address .rank .elemtype .interleave_layout .swizzle_mode .swizzle_atomicity .fill_mode; "

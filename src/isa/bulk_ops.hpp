@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds of the bulk and tensor copies, whose rows stand in async_bulk.cpp: bulk_copy.cpp,
-// bulk_reduce.cpp and tensor_copy.cpp.
+// bulk_reduce.cpp, tensor_copy.cpp and store_async.cpp.
 #pragma once
+#include <array>
+
 #include "isa/mbarrier_ops.hpp"
 #include "isa/row.hpp"
 
@@ -29,6 +31,9 @@ void bind_tensor_load(const Match& match, Binding& binding);
 void bind_tensor_store(const Match& match, Binding& binding);
 void bind_tensor_reduce(const Match& match, Binding& binding);
 void bind_tensor_prefetch(const Match& match, Binding& binding);
+
+void bind_store_async(const Match& match, Binding& binding);
+void bind_reduce_async(const Match& match, Binding& binding);
 
 void bind_bulk_load(const Match& match, Binding& binding);
 void bind_bulk_share(const Match& match, Binding& binding);  // to another block of the cluster
