@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/image.hpp"
 
-#include <algorithm>
-
+#include "ladder/builds.hpp"
 #include "toolchain/found.hpp"
 
 namespace ww::ladder {
-namespace {
-
-bool without_fused_multiply_add(const std::vector<std::string>& options) {
-    return std::any_of(options.begin(), options.end(), [](const std::string& option) {
-        return option == "-fmad=false" || option == "--fmad=false";
-    });
-}
-
-}  // namespace
 
 device::Image ptx_image(const std::string& name, std::string ptx) {
     return device::Image{.kind = device::Image::Kind::ptx,
@@ -27,9 +17,7 @@ device::Image ptx_image(const std::string& name, std::string ptx) {
 Result<device::Image> image_for(const device::Info& device, device::Image ptx, const std::string& target,
                                 const std::vector<std::string>& options) {
     if (device.kind != "cuda" || !toolchain::need_part("ptxas")) return ptx;
-    toolchain::AssembleOptions assemble;
-    if (without_fused_multiply_add(options)) assemble.options.push_back("--fmad=false");
-    WW_TRY(made, toolchain::assemble(ptx.bytes, target, ptx.name, assemble));
+    WW_TRY(made, toolchain::assemble(ptx.bytes, target, ptx.name, assemble_options(options)));
     return device::Image{.kind = device::Image::Kind::cubin, .name = ptx.name, .bytes = made.cubin};
 }
 

@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "ladder/buffers.hpp"
+#include "ladder/builds.hpp"
 #include "ladder/image.hpp"
 #include "ladder/runner.hpp"
 #include "toolchain/compiler_messages.hpp"
@@ -108,16 +109,7 @@ Result<device::Image> Runner::image_of(const RunRequest& request, const KernelIm
         text.ptx = ptx.bytes;
         return image_for(info, std::move(ptx), target, kernel.options);
     }
-    toolchain::CompileRequest compile;
-    WW_TRY(source, read_file(path));
-    compile.source = std::move(source);
-    compile.name = path.string();
-    compile.target = target;
-    WW_TRY(defines, port::defines_of(kernel, *request.scope));
-    compile.defines = std::move(defines);
-    if (taps) compile.defines.emplace_back(kernel.tap_define, "1");
-    compile.include_dirs = kernel.include;
-    compile.options = kernel.options;
+    WW_TRY(compile, compile_request(kernel, *request.scope, target, taps));
     auto compiled = toolchain::compile_ptx(compile);
     if (!compiled)
         return fail(port::placed(compiled.error(),
@@ -128,20 +120,8 @@ Result<device::Image> Runner::image_of(const RunRequest& request, const KernelIm
 }
 
 Result<KernelImpl> Runner::planned(const KernelImpl& kernel, const RunRequest& request) const {
-    if (kernel.plan.empty()) return kernel;
-    const auto plan = plans_.find(kernel.plan);
-    if (plan == plans_.end()) {
-        std::vector<std::string> known;
-        for (const auto& [name, function] : plans_) known.push_back(name);
-        return fail(request.impl->place.error(fmt::format(
-            "this program has no plan '{}'; it has: {}", kernel.plan, join(known, ", "))));
-    }
-    auto planned = plan->second(*request.scope, request.stage->name);
-    if (!planned) return fail(port::placed(planned.error(), request.impl->place));
-    KernelImpl made = std::move(planned).value();
-    made.source = port_.folder / made.source;
-    for (std::filesystem::path& folder : made.include) folder = port_.folder / folder;
-    return made;
+    return plan_kernel(port_, plans_, kernel, request.impl->place, *request.scope,
+                       request.stage->name);
 }
 
 Status Runner::check_entry(const KernelImpl& kernel, device::ModuleId module,

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often a loop may run, as far as the code says: the register that counts, its step, and what it
+// is compared with. A hint, read off the listing; a count only where start and bound are constants.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sass/graph.hpp"
+#include "sass/registers.hpp"
+
+namespace ww::sass {
+
+struct TripHint {
+    std::string counter;           // "R11"; empty: no comparison was found
+    std::optional<int64_t> step;   // added in each iteration
+    std::string comparison;        // "ISETP.NE.AND"
+    std::string bound;             // the other operand: "RZ", "0x40", "R3", "UR4"
+    std::optional<int64_t> count;  // iterations
+};
+
+TripHint trip_hint(const Function& function, const Graph& graph, const Loop& loop);
+
+}  // namespace ww::sass
