@@ -8,50 +8,18 @@ Installs the pinned packages of requirements/frontends into a virtual environmen
 them compile the kernels beside this file for four targets, without a GPU, and checks every PTX
 file. Nothing of it is kept but the environment. Exit 77 when pip cannot reach its index.
 """
-import hashlib
 import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools"))
+from environments import environment  # noqa: E402
+
 TARGETS = ["sm_80", "sm_90a", "sm_100a", "sm_120a"]
-UNREACHABLE = re.compile(
-    "NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|Max retries exceeded|Name or service "
-    "not known|Temporary failure in name resolution|Network is unreachable|Connection refused")
-
-
-def cache_root():
-    if "WARPWRIGHT_CACHE" in os.environ:
-        return pathlib.Path(os.environ["WARPWRIGHT_CACHE"])
-    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(base) / "warpwright"
-
-
-def environment(name, requirements):
-    """The Python of a virtual environment with these requirements."""
-    key = hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()[:16]
-    folder = cache_root() / "frontends" / f"{name}-{key}"
-    python = folder / "bin" / "python"
-    if (folder / "complete").exists():
-        return python
-    shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    done = subprocess.run([python, "-m", "pip", "install", "--no-input", "--no-deps",
-                           "--disable-pip-version-check", "--only-binary", ":all:",
-                           "-r", requirements], capture_output=True, text=True)
-    if done.returncode != 0:
-        print(done.stdout + done.stderr)
-        shutil.rmtree(folder, ignore_errors=True)
-        if UNREACHABLE.search(done.stdout + done.stderr):
-            print("skipped: pip cannot reach its index")
-            sys.exit(77)
-        sys.exit(1)
-    (folder / "complete").touch()
-    return python
 
 
 def compile_kernels(name, python, out):
