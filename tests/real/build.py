@@ -31,6 +31,7 @@ from environments import environment, site_packages  # noqa: E402
 
 TARGETS = ["sm_80", "sm_90a", "sm_100a", "sm_120a"]
 NVCC_FROM = (13, 0)
+FIELDS = {"what", "package", "unit", "frontend", "targets", "entries", "seconds"}
 PRODUCTS = ["ptx", "cubin", "log"]
 
 
@@ -57,7 +58,7 @@ class Job:
 def read_manifest(path=HERE / "manifest.toml"):
     manifest = tomllib.loads(path.read_text())
     for name, table in manifest["kernel"].items():
-        missing = {"what", "package", "unit", "frontend", "targets", "entries", "seconds"} - set(table)
+        missing = FIELDS - set(table)
         if missing:
             usage_error(f"{path.name}: kernel.{name} lacks {', '.join(sorted(missing))}")
         if table["package"] not in manifest["package"]:
@@ -109,8 +110,9 @@ def prepare(job, manifest, packages):
     unit = HERE / "units" / job.table["unit"]
     package = manifest["package"][job.table["package"]]
     content = hashlib.sha256()
-    for path in [unit, *sorted(unit.parent.glob("*.cuh"))]:
-        content.update(path.read_bytes())
+    content.update(unit.read_bytes())
+    for name in re.findall(r'#include "([^"]+)"', unit.read_text()):
+        content.update((unit.parent / name).read_bytes())
     versions = [f"{package['distribution']} {package['version']}"]
     if job.table["frontend"] == "nvcc":
         nvcc, version = find_nvcc()
@@ -144,8 +146,8 @@ def match_entries(job, log):
     for name, pattern in job.table["entries"].items():
         matching = [kernel for kernel in kernels if re.search(pattern, kernel)]
         if len(matching) != 1:
-            raise ValueError(f"entry {name}: '{pattern}' matches {len(matching)} kernels instead of 1"
-                             f" of {kernels}")
+            raise ValueError(f"entry {name}: '{pattern}' matches {len(matching)} kernels instead "
+                             f"of 1 of {kernels}")
         entries[name] = matching[0]
     left = set(kernels) - set(entries.values())
     if left:

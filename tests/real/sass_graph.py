@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control-flow graphs and loops of SASS by slow and simple means, to judge the program's by.
 
-Two sources of edges that share nothing with src/sass or with each other: the listing of `nvdisasm -c`
-read line by line, and the graph that nvdisasm draws itself (`-bbcfg -poff`). Nodes are basic blocks,
-named by the offset of their first instruction. Loops come from the definitions: h dominates t if,
-without h, t cannot be reached; an edge t -> h with that is a back edge; its loop is h and what
-reaches t without passing h; loops of one header are one.
+Two sources of edges that share nothing with src/sass or with each other: the listing of
+`nvdisasm -c` read line by line, and the graph that nvdisasm draws itself (`-bbcfg -poff`). Nodes
+are basic blocks, named by the offset of their first instruction. Loops come from the definitions:
+h dominates t if, without h, t cannot be reached; an edge t -> h with that is a back edge; its loop
+is h and what reaches t without passing h; loops of one header are one.
 """
 import collections
 import dataclasses
 import re
 
-INSTRUCTION = re.compile(r"^\s+/\*([0-9a-f]+)\*/\s+\{?\s*(?:(@!?U?P[T0-9]+)\s+)?([A-Z][\w.]*)([^;]*)")
+INSTRUCTION = re.compile(r"^\s+/\*([0-9a-f]+)\*/\s+\{?\s*(?:(@!?U?P[T0-9]+)\s+)?"
+                         r"([A-Z][\w.]*)([^;]*)")
 LABEL = re.compile(r"^(\S+):\s*$")
 SECTION = re.compile(r"^\s+\.section\s+\.text\.([^,\s]+),")
 TARGET = re.compile(r"`\(([^)]+)\)")
@@ -73,7 +74,7 @@ def successors(section, index):
     kind = instruction.opcode.split(".")[0]
     if kind in ("EXIT", "RET", "KILL"):
         return following if conditional(instruction) else set(), True
-    if kind in ("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"):
+    if kind in ("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU") or calls_a_label(instruction):
         listed = LISTED_TARGETS.search(instruction.operands)
         names = listed[1].split(",") if listed else TARGET.findall(instruction.operands)
         targets = {section.labels[name.strip()] for name in names}
@@ -81,6 +82,11 @@ def successors(section, index):
             raise ValueError(f"{section.name}: no target in {instruction}")
         return targets | (following if conditional(instruction) else set()), True
     return following, False
+
+
+def calls_a_label(instruction):
+    """On sm_80, ptxas writes some jumps as calls of a label within the function: none returns."""
+    return instruction.opcode.startswith("CALL.REL") and "`(.L_" in instruction.operands
 
 
 def conditional(instruction):
@@ -100,7 +106,7 @@ def graph_of_listing(section):
         if ends:
             leaders.update(flow[instruction.offset])
             leaders.update(offsets[index + 1:index + 2])
-        if instruction.opcode.startswith("CALL"):
+        if instruction.opcode.startswith("CALL") and not calls_a_label(instruction):
             for name in TARGET.findall(instruction.operands):
                 graph.roots.add(section.labels[name])
     leaders |= graph.roots
@@ -115,7 +121,7 @@ def graph_of_listing(section):
 
 
 def graphs_of_drawing(text):
-    """The graphs of `nvdisasm -bbcfg -poff`: kernel -> Graph, without roots."""
+    """The graphs of `nvdisasm -bbcfg -poff`: kernel or subroutine -> Graph, without roots."""
     graphs = {}
     for part in text.split("subgraph ")[1:]:
         name = re.match(r'"cluster_([^"]+)"', part)[1]
@@ -130,6 +136,29 @@ def graphs_of_drawing(text):
             if edge[1] in named and edge[2] in named:
                 graph.edges[named[edge[1]]].add(named[edge[2]])
     return graphs
+
+
+def drawn_graph(section, listed, drawings):
+    """The drawing of a section: its kernel and the subroutines that the listing has in it.
+
+    Code that nothing reaches is not drawn.
+    """
+    graph = Graph(roots=listed.roots)
+    for name in {section.name, *section.labels} & set(drawings):
+        graph.blocks.update(drawings[name].blocks)
+        for source, targets in drawings[name].edges.items():
+            graph.edges[source] |= targets
+    return graph
+
+
+def steps(graph):
+    """All pairs of offsets that may follow each other, from what the roots reach."""
+    pairs = set()
+    for first in reached(graph.edges, graph.roots):
+        block = graph.blocks[first]
+        pairs.update(zip(block, block[1:]))
+        pairs.update((block[-1], target) for target in graph.edges[first])
+    return pairs
 
 
 def reached(edges, starts, without=None):

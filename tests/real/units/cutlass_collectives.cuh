@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One CUTLASS 3 GEMM from a plain description: the collective builders for epilogue and main loop,
-// and the universal kernel. The description is a struct that inherits from Gemm and says what differs.
+// and the universal kernel. The description is a struct that inherits from Gemm and says what
+// differs.
 #pragma once
 #include <cutlass/cutlass.h>
 #include <cutlass/device_kernel.h>
@@ -9,7 +10,6 @@
 #include <cutlass/epilogue/collective/collective_builder.hpp>
 #include <cutlass/epilogue/fusion/operations.hpp>
 #include <cutlass/gemm/collective/collective_builder.hpp>
-
 #include <cutlass/gemm/dispatch_policy.hpp>
 #include <cutlass/gemm/kernel/gemm_universal.hpp>
 #include <cutlass/gemm/kernel/tile_scheduler.hpp>

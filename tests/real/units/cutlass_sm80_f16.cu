@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUTLASS 2: f16 tensor-op GEMM of Ampere, tile 128 x 128 x 32, four cp.async stages; by tiles, and by
-// stream-K, where blocks that share a tile reduce it through a workspace and a flag each.
+// CUTLASS 2: f16 tensor-op GEMM of Ampere, tile 128 x 128 x 32, four cp.async stages; by tiles, and
+// by stream-K, where blocks that share a tile reduce it through a workspace and a flag each.
 // Launch: 128 threads, sizeof(Kernel::SharedStorage) bytes of dynamic shared memory, Kernel::Params
 // by value; grid from Kernel::Params (tiles; or stream-K's choice for the multiprocessors at hand).
 #include <cutlass/cutlass.h>
@@ -20,4 +20,5 @@ using Kernel = typename cutlass::gemm::device::GemmUniversal<
 
 auto* by_tiles =
     &cutlass::Kernel2<Kernel<cutlass::gemm::threadblock::GemmIdentityThreadblockSwizzle<8>>>;
-auto* by_stream_k = &cutlass::Kernel2<Kernel<cutlass::gemm::threadblock::ThreadblockSwizzleStreamK>>;
+auto* by_stream_k =
+    &cutlass::Kernel2<Kernel<cutlass::gemm::threadblock::ThreadblockSwizzleStreamK>>;

@@ -10,8 +10,8 @@ using Row = cutlass::layout::RowMajor;
 using Column = cutlass::layout::ColumnMajor;
 using SplitK = cutlass::gemm::device::GemmSplitKParallel<
     float, Row, float, Column, float, Row, float, cutlass::arch::OpClassTensorOp,
-    cutlass::arch::Sm80, cutlass::gemm::GemmShape<128, 64, 32>, cutlass::gemm::GemmShape<64, 32, 32>,
-    cutlass::gemm::GemmShape<16, 8, 8>>;
+    cutlass::arch::Sm80, cutlass::gemm::GemmShape<128, 64, 32>,
+    cutlass::gemm::GemmShape<64, 32, 32>, cutlass::gemm::GemmShape<16, 8, 8>>;
 
 auto* partial = &cutlass::Kernel<SplitK::GemmKernel>;
 auto* sum = &cutlass::Kernel<SplitK::ReductionKernel>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// flashinfer's FA2 prefill: causal attention of one sequence, tile 128 x 64, head dimension 128, bf16.
+// flashinfer's FA2 prefill: causal attention of one sequence, tile 128 x 64, head size 128, bf16.
 // Launch: grid (ceil(rows * group / 128), 1, kv heads), block (32, 4, 1), dynamic shared memory
 // sizeof(Traits::SharedStorage), one SinglePrefillParams by value.
 #include <flashinfer/attention/prefill.cuh>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// flashinfer's rotary embedding by position ids, halves and interleaved, and with sines from a cache.
+// flashinfer's rotary embedding by position ids, halves and interleaved, and sines from a cache.
 // Launch: grid (ceil(rows / (128 / bdx))), block (bdx, 128 / bdx) where bdx is the 4th template
 // argument (head_dim / vec_size); no shared memory.
 #include <flashinfer/pos_enc.cuh>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// flashinfer's sampling: softmax of logits, top-p by rejection, and its renormalisation (cub's block
-// scans and reductions, curand's Philox).
+// flashinfer's sampling: softmax of logits, top-p by rejection, and its renormalisation (cub's
+// block scans and reductions, curand's Philox).
 // Launch: grid (rows), block (1024), dynamic shared memory sizeof the kernel's TempStorage.
 #include <flashinfer/sampling.cuh>
 

@@ -26,8 +26,8 @@ SCALES = {"alpha": "fp32", "beta": "fp32"}
 TILE = {"BLOCK_SIZE_M": 128, "BLOCK_SIZE_N": 128, "BLOCK_SIZE_K": 64, "GROUP_SIZE_M": 8}
 MERGE = {"v_ptr": "*fp32", "s_ptr": "*fp32", "v_merged_ptr": "*fp32", "s_merged_ptr": "*fp32",
          "num_index_sets": "i32", "num_heads": "i32", "head_dim": "i32"}
-# name: module, function, types of the arguments, constants. stride_*k and *n are 1 where Triton would
-# specialise them.
+# name: module, function, types of the arguments, constants. Strides of 1 are constants, as Triton
+# specialises them.
 SPECS = {
     # grid (tiles)
     "gemm": ("sm_constraint_gemm", "gemm_kernel", {**GEMM, **STRIDES, **SCALES},
@@ -38,9 +38,9 @@ SPECS = {
                         {**TILE, "NUM_SMS": 132, "stride_ak": 1, "stride_bn": 1, "stride_cn": 1}),
     # grid (rows)
     "rms_norm": ("norm", "rms_norm_kernel",
-                 {"n": "i32", "b": "i32", "x_ptr": "*bf16", "x_stride": "i32", "x_scale_ptr": "*fp32",
-                  "r_ptr": "*bf16", "r_stride": "i32", "w_ptr": "*bf16", "o_ptr": "*bf16",
-                  "o_stride": "i32", "o_scale_ptr": "*fp32"},
+                 {"n": "i32", "b": "i32", "x_ptr": "*bf16", "x_stride": "i32",
+                  "x_scale_ptr": "*fp32", "r_ptr": "*bf16", "r_stride": "i32", "w_ptr": "*bf16",
+                  "o_ptr": "*bf16", "o_stride": "i32", "o_scale_ptr": "*fp32"},
                  {"EPS": 1e-5, "BLOCK_SIZE": 1024, "HAS_IN_SCALE": False, "HAS_OUT_SCALE": True,
                   "HAS_OUTPUT": True, "HAS_RESIDUAL": True}),
     # grid (rows)
@@ -54,7 +54,7 @@ SPECS = {
 
 
 def kernel_of(site, module, function):
-    """The kernel without flashinfer's own import, which wants PyTorch: bare packages in its place."""
+    """The kernel; bare packages stand in for flashinfer, whose own import wants PyTorch."""
     for name in ("flashinfer", "flashinfer.triton", "flashinfer.triton.kernels"):
         package = types.ModuleType(name)
         package.__path__ = [str(site.joinpath(*name.split(".")))]
@@ -79,7 +79,8 @@ def main():
     ptx = pathlib.Path(folder) / f"{name}.ptx"
     ptx.write_text(compiled.asm["ptx"])
     ptxas = get_ptxas(NUMBERS[target])
-    print(f"ptxas {ptxas.version}; dynamic shared memory: {compiled.metadata.shared} bytes", flush=True)
+    print(f"ptxas {ptxas.version}; dynamic shared memory: {compiled.metadata.shared} bytes",
+          flush=True)
     subprocess.run([ptxas.path, "-v", "-lineinfo", f"--gpu-name={target}", ptx,
                     "-o", ptx.with_suffix(".cubin")], check=True)
 
