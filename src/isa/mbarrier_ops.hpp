@@ -16,7 +16,11 @@ using machine::Mbarrier;
 using machine::MemoryRange;
 
 inline MemoryRange mbarrier_range(Warp& w, Space space, uint64_t address, int lane) {
-    return w.range(space, address, Mbarrier::kBytes, Mbarrier::kBytes, Access::atomic, lane);
+    const MemoryRange out = w.range(space, address, Mbarrier::kBytes, Mbarrier::kBytes, Access::atomic, lane);
+    if (out.space == Space::shared) return out;
+    GuestTrap trap("an mbarrier lies in shared memory, and this generic address does not");
+    trap.lane = lane;
+    throw trap;
 }
 
 inline Mbarrier load_mbarrier(const MemoryRange& at, int lane) try {

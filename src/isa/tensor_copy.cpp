@@ -88,6 +88,8 @@ Tile tile_of(Warp& w, const Inst& in, int position, int lane) {
     std::memcpy(&tile.map, bytes, sizeof tile.map);
     if (tile.map.magic != EncodedTensorMap::kMagic)
         throw GuestTrap("there is no tensor map at this address: it must come from cuTensorMapEncodeTiled", lane);
+    if (!tile.map.is_sound())
+        throw GuestTrap("the tensor map at this address is damaged: its bytes were changed after cuTensorMapEncodeTiled", lane);
     check_supported(tile.map, lane);
     if (tile.map.rank != dimensions || arg.coordinates != dimensions)
         throw GuestTrap("the tensor map has " + std::to_string(tile.map.rank) + " dimensions, the instruction names " +

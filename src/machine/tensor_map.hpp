@@ -43,6 +43,16 @@ struct EncodedTensorMap {
     uint16_t box[kMaxTensorRank];
     uint8_t element_strides[kMaxTensorRank];
 
+    // Within the limits of cuTensorMapEncodeTiled: a program can write these bytes itself.
+    bool is_sound() const {
+        if (magic != kMagic || data_type >= kTensorTypeCount || rank < 1 || rank > kMaxTensorRank) return false;
+        if (address % 16 != 0) return false;
+        for (uint32_t i = 0; i < rank; ++i) {
+            if (box[i] < 1 || box[i] > 256 || element_strides[i] < 1 || element_strides[i] > 8) return false;
+            if (i > 0 && strides[i - 1] % 16 != 0) return false;
+        }
+        return true;
+    }
     const TensorType& type() const { return kTensorTypes[data_type]; }
     // Elements that a box has along a dimension: only every element_strides-th is taken, but along
     // dimension 0 all of them.

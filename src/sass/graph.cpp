@@ -11,6 +11,11 @@ namespace ww::sass {
 namespace {
 
 bool is_branch(std::string_view base) { return base == "BRA" || base == "JMP" || base == "BRAU"; }
+// sm_80: ptxas writes a jump to a label of the function as a call that nothing returns from.
+bool is_jump_by_call(const Instruction& instruction) {
+    return base_name(instruction.opcode) == "CALL" &&
+           instruction.operands.find("`(.L_") != std::string_view::npos;
+}
 bool is_indirect(std::string_view base) {
     return base == "BRX" || base == "BRXU" || base == "JMX" || base == "JMXU";
 }
@@ -66,6 +71,8 @@ class Builder {
             } else if (is_indirect(base)) {
                 jumps_[i] = named_targets(f_, each);
                 if (jumps_[i].empty()) ++g_.unknown_jumps;
+            } else if (is_branch(base)) {
+                ++g_.unknown_jumps;
             }
         }
     }
@@ -266,12 +273,14 @@ class Builder {
 }  // namespace
 
 bool is_direct_branch(const Instruction& instruction) {
-    return is_branch(base_name(instruction.opcode)) && instruction.target >= 0;
+    return instruction.target >= 0 &&
+           (is_branch(base_name(instruction.opcode)) || is_jump_by_call(instruction));
 }
 
 bool ends_flow(const Instruction& instruction) {
     const std::string_view base = base_name(instruction.opcode);
-    if (is_branch(base) || is_indirect(base)) return is_unconditional(instruction);
+    if (is_branch(base) || is_indirect(base) || is_jump_by_call(instruction))
+        return is_unconditional(instruction);
     if (base != "EXIT" && base != "RET" && base != "KILL") return false;
     return is_unconditional(instruction);
 }

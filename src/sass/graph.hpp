@@ -31,7 +31,7 @@ struct Graph {
     std::vector<Loop> loops;     // by their first instruction, an outer loop first
     std::vector<int> dominator;  // immediate one, by block; -1: a root, or not reachable
     int irreducible = 0;         // edges that go back in a depth-first walk and close no natural loop
-    int unknown_jumps = 0;       // indirect branches whose targets the listing does not name
+    int unknown_jumps = 0;       // branches whose targets the listing does not name
 
     bool dominates(int a, int b) const;
     // A loop's instruction ranges [first, end), neighbours joined.

@@ -20,6 +20,7 @@ class TripFinder {
         if (loop_.latches.size() != 1) return out;
         const int branch = g_.blocks[loop_.latches.front()].end - 1;
         const Instruction& jump = f_.instructions[branch];
+        if (!is_direct_branch(jump) || jump.target != g_.blocks[loop_.header].first) return out;
         const auto guard = register_of(jump.guard.substr(std::min<size_t>(1, jump.guard.size())));
         if (!guard || guard->index < 0) return out;
         const int test = definition_before(branch, *guard);
@@ -27,6 +28,7 @@ class TripFinder {
         const Instruction& compare = f_.instructions[test];
         const std::string_view base = base_name(compare.opcode);
         const auto operands = operands_of(compare);
+        if (!compare.guard.empty()) return out;
         if ((base != "ISETP" && base != "UISETP") || operands.size() < 5) return out;
         out.comparison = std::string(compare.opcode);
         for (const int side : {2, 3}) {
@@ -39,7 +41,7 @@ class TripFinder {
             out.counter = std::string(operands[side].substr(0, operands[side].find('.')));
             out.step = step;
             out.bound = std::string(operands[5 - side]);
-            if (operands[4] == "PT" && operands[1] == "PT")
+            if (operands[4] == "PT" && operands[1] == "PT" && leaves_only_at(branch))
                 out.count = count(*counter, update, test, jump.guard.starts_with("@!"),
                                   side == 3, out);
             return out;
@@ -52,6 +54,18 @@ class TripFinder {
         const auto written = written_by(f_.instructions[instruction]);
         return std::any_of(written.begin(), written.end(),
                            [&](const Written& each) { return each.has(reg); });
+    }
+
+    // Loops with another exit may run less often than the counter says.
+    bool leaves_only_at(int branch) const {
+        for (const int block : loop_.blocks) {
+            const int last = g_.blocks[block].end - 1;
+            const std::string_view base = base_name(f_.instructions[last].opcode);
+            if (base == "EXIT" || base == "RET") return false;
+            for (const int to : g_.blocks[block].successors)
+                if (!inside_[to] && last != branch) return false;
+        }
+        return true;
     }
 
     // In the latch, or in blocks of the loop that dominate it.
@@ -94,7 +108,7 @@ class TripFinder {
         const auto operands = operands_of(update);
         for (size_t i = 1; i < operands.size(); ++i) {
             if (const auto number = number_of(operands[i]))
-                step += *number;
+                step += static_cast<int32_t>(static_cast<uint32_t>(*number));
             else if (const auto each = register_of(operands[i])) {
                 if (each->index < 0) continue;
                 if (*each != reg || itself || operands[i].front() == '-') return std::nullopt;
@@ -122,7 +136,7 @@ class TripFinder {
         const Instruction& each = f_.instructions[found];
         const std::string_view base = base_name(each.opcode);
         const auto operands = operands_of(each);
-        if (!each.guard.empty() || operands.empty()) return std::nullopt;
+        if (!each.guard.empty() || operands.size() < 2) return std::nullopt;
         if (base == "MOV" || base == "UMOV" || base == "CS2R") return number_of(operands[1]);
         if (each.opcode == "IMAD.MOV.U32" && operands.size() == 4 && operands[1] == "RZ")
             return number_of(operands[3]);
@@ -131,7 +145,7 @@ class TripFinder {
 
     std::optional<int64_t> count(const Register& reg, int update, int test, bool negated,
                                  bool swapped, const TripHint& hint) const {
-        constexpr int64_t kMost = 1 << 20;
+        constexpr int64_t kMost = 1 << 16;
         const auto start = start_of(reg), bound = number_of(hint.bound);
         if (!start || !bound) return std::nullopt;
         const bool is_unsigned = has_modifier(hint.comparison, "U32");
@@ -143,7 +157,7 @@ class TripFinder {
             const uint32_t low = static_cast<uint32_t>(raw);
             return is_unsigned ? int64_t{low} : int64_t{static_cast<int32_t>(low)};
         };
-        int64_t counter = *start;
+        int64_t counter = static_cast<int32_t>(static_cast<uint32_t>(*start));
         for (int64_t iteration = 1; iteration <= kMost; ++iteration) {
             if (updated_first) counter += *hint.step;
             const int64_t a = swapped ? value(*bound) : value(counter);
