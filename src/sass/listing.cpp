@@ -123,13 +123,14 @@ class Reader {
     }
 
     Status directive(std::string_view text) {
-        if (text.starts_with(".target")) {
-            const auto words = split_words(text);
-            if (words.size() > 1) listing_.target = std::string(words[1]);
-        } else if (text.starts_with(".section")) {
-            return section(trim(text.substr(8)));
-        } else if (in_code_ && text.starts_with(".type")) {
-            const std::string_view rest = trim(text.substr(5));
+        // Whole words: .sectioninfo begins like .section.
+        const std::string_view word = text.substr(0, text.find_first_of(" \t"));
+        const std::string_view rest = trim(text.substr(word.size()));
+        if (word == ".target") {
+            listing_.target = std::string(rest.substr(0, rest.find_first_of(" \t")));
+        } else if (word == ".section") {
+            return section(rest);
+        } else if (in_code_ && word == ".type") {
             const size_t comma = rest.find(',');
             if (comma != std::string_view::npos && rest.substr(comma + 1) == "@function")
                 function_names_.push_back(rest.substr(0, comma));
