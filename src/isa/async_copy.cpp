@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "isa/async_groups.hpp"
 #include "isa/isa.hpp"
 #include "isa/mbarrier_ops.hpp"
 
@@ -144,13 +145,10 @@ void run_commit(Warp& w, const Inst&) { w.block->cluster.async.commit(machine::U
 
 // aux: the number of groups that may be in flight afterwards.
 void run_wait(Warp& w, const Inst& in) {
-    const machine::AsyncUnits& async = w.block->cluster.async;
-    if (async.idle()) return;
-    const machine::GroupWait wait{.unit = machine::Unit::copy,
-                                  .warp = w.key,
-                                  .parties = w.active,
-                                  .keep = static_cast<uint32_t>(in.aux)};
-    if (!async.reached(wait)) w.wait_here({.kind = machine::Wait::Kind::group, .group = wait});
+    wait_for_groups(w, {.unit = machine::Unit::copy,
+                        .warp = w.key,
+                        .parties = w.active,
+                        .keep = static_cast<uint32_t>(in.aux)});
 }
 
 void run_wait_all(Warp& w, const Inst& in) {
@@ -194,11 +192,7 @@ void run_arrive(Warp& w, const Inst& in) {
 void bind_commit(const Match&, Binding& binding) { binding.run = run_commit; }
 void bind_wait_all(const Match&, Binding& binding) { binding.run = run_wait_all; }
 void bind_wait_group(const Match& match, Binding& binding) {
-    binding.aux = match.operands[0].value;
-    if (!match.operands[0].immediate || binding.aux > UINT32_MAX)
-        binding.error = "the number of groups must be an immediate of 32 bits";
-    else
-        binding.run = run_wait;
+    if (take_group_count(match, binding)) binding.run = run_wait;
 }
 void bind_arrive(const Match& match, Binding& binding) {
     binding.aux = MemoryAux{.space = Match::space(match.get(".shared")), .extra = match.has(".noinc")}.pack();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cp.async.bulk: copies of any multiple of 16 bytes between global and shared memory, their groups,
 // and prefetch. Each executing lane issues a copy of its own.
+#include "isa/async_groups.hpp"
 #include "isa/bulk_ops.hpp"
 
 namespace ww::isa {
@@ -133,14 +134,11 @@ void run_commit(Warp& w, const Inst&) { w.block->cluster.async.commit(Unit::bulk
 
 // aux: groups that may stay in flight; bit 32: .read
 void run_wait(Warp& w, const Inst& in) {
-    const machine::AsyncUnits& async = w.block->cluster.async;
-    if (async.idle()) return;
-    const machine::GroupWait wait{.unit = Unit::bulk,
-                                  .warp = w.key,
-                                  .parties = w.active,
-                                  .keep = static_cast<uint32_t>(in.aux),
-                                  .reads_only = (in.aux >> 32) != 0};
-    if (!async.reached(wait)) w.wait_here({.kind = machine::Wait::Kind::group, .group = wait});
+    wait_for_groups(w, {.unit = Unit::bulk,
+                        .warp = w.key,
+                        .parties = w.active,
+                        .keep = static_cast<uint32_t>(in.aux),
+                        .reads_only = (in.aux >> 32) != 0});
 }
 
 }  // namespace
@@ -191,11 +189,8 @@ void bind_bulk_prefetch(const Match& match, Binding& binding) {
 }
 void bind_bulk_commit(const Match&, Binding& binding) { binding.run = run_commit; }
 void bind_bulk_wait(const Match& match, Binding& binding) {
-    if (!match.operands[0].immediate || match.operands[0].value > UINT32_MAX) {
-        binding.error = "the number of groups must be an immediate of 32 bits";
-        return;
-    }
-    binding.aux = match.operands[0].value | uint64_t{match.has(".read")} << 32;
+    if (!take_group_count(match, binding)) return;
+    binding.aux |= uint64_t{match.has(".read")} << 32;
     binding.run = run_wait;
 }
 

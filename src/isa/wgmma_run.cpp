@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "isa/async_groups.hpp"
 #include "isa/mma_fragments.hpp"
 #include "isa/wgmma_matrix.hpp"
 #include "isa/wgmma_ops.hpp"
@@ -176,13 +177,10 @@ void run_commit(Warp& w, const Inst&) {
 // aux: groups that may stay in flight
 void run_wait(Warp& w, const Inst& in) {
     if (!whole_warp(w)) return;
-    const machine::AsyncUnits& async = w.block->cluster.async;
-    if (async.idle()) return;
-    const machine::GroupWait wait{.unit = Unit::mma,
-                                  .warp = first_of_group(w),
-                                  .parties = party_of(w),
-                                  .keep = static_cast<uint32_t>(in.aux)};
-    if (!async.reached(wait)) w.wait_here({.kind = machine::Wait::Kind::group, .group = wait});
+    wait_for_groups(w, {.unit = Unit::mma,
+                        .warp = first_of_group(w),
+                        .parties = party_of(w),
+                        .keep = static_cast<uint32_t>(in.aux)});
 }
 
 // ---- binds ----
@@ -268,11 +266,7 @@ void bind_wgmma(const Match& match, Binding& binding) {
 void bind_wgmma_fence(const Match&, Binding& binding) { binding.run = run_fence; }
 void bind_wgmma_commit(const Match&, Binding& binding) { binding.run = run_commit; }
 void bind_wgmma_wait(const Match& match, Binding& binding) {
-    if (!match.operands[0].immediate || match.operands[0].value > UINT32_MAX) {
-        binding.error = "the number of groups must be an immediate of 32 bits";
-        return;
-    }
-    binding.aux = match.operands[0].value;
+    if (!take_group_count(match, binding)) return;
     binding.lands = binding.aux == 0;
     binding.run = run_wait;
 }
