@@ -15,14 +15,15 @@ constexpr uint64_t kMaxSize = uint64_t{1} << 32, kMaxStride = uint64_t{1} << 40;
 constexpr uint32_t kMaxBox = 256, kMaxElementStride = 8;
 
 enum Interleave : uint32_t { kInterleaveNone, kInterleave16, kInterleave32, kInterleaveCount };
-enum Swizzle : uint32_t { kSwizzleNone, kSwizzle32, kSwizzle64, kSwizzle128, kSwizzle128Atom32,
-                          kSwizzle128Atom32Flip8, kSwizzle128Atom64, kSwizzleCount };
 constexpr uint32_t kL2Count = 4, kFillCount = 2;
 
 constexpr uint32_t kU4Align8 = 13, kU6Align16 = 15;
 
 using Encoded = machine::EncodedTensorMap;
 using DataType = machine::TensorType;
+using Swizzle = machine::TensorSwizzle;
+
+Swizzle swizzle_of(const TensorMapTiled& t) { return static_cast<Swizzle>(t.swizzle); }
 
 template <class... T>
 Failure refuse(fmt::format_string<T...> text, T&&... values) {
@@ -37,13 +38,13 @@ Status check_enums(const TensorMapTiled& t) {
                       rank, rank - 1, t.strides.size(), rank, t.box.size(), rank, t.element_strides.size());
     if (t.data_type >= machine::kTensorTypeCount) return refuse("data type {} does not exist; the last is {}", t.data_type, machine::kTensorTypeCount - 1);
     if (t.interleave >= kInterleaveCount) return refuse("interleave {} does not exist", t.interleave);
-    if (t.swizzle >= kSwizzleCount) return refuse("swizzle {} does not exist", t.swizzle);
+    if (swizzle_of(t) >= Swizzle::count) return refuse("swizzle {} does not exist", t.swizzle);
     if (t.l2_promotion >= kL2Count) return refuse("L2 promotion {} does not exist", t.l2_promotion);
     if (t.oob_fill >= kFillCount) return refuse("out-of-bounds fill {} does not exist", t.oob_fill);
     const DataType& type = machine::kTensorTypes[t.data_type];
     if (t.oob_fill != 0 && !type.is_float) return refuse("only floating-point types are filled with NaN, not {}", type.name);
     if (t.interleave != kInterleaveNone && rank < 3) return refuse("an interleaved layout has at least 3 dimensions, not {}", rank);
-    if (t.interleave == kInterleave32 && t.swizzle != kSwizzle32) return refuse("an interleave of 32 bytes needs a swizzle of 32 bytes");
+    if (t.interleave == kInterleave32 && swizzle_of(t) != Swizzle::bytes32) return refuse("an interleave of 32 bytes needs a swizzle of 32 bytes");
     return ok();
 }
 
@@ -76,7 +77,7 @@ Status check_box(const TensorMapTiled& t) {
     const uint64_t inner = type.padded ? t.box[0] : inner_bits / 8;  // as it lies in shared memory
     if (inner_bits % 8 != 0 || inner % 16 != 0)
         return refuse("a box row of {} {} is {} bytes; it must be a multiple of 16", t.box[0], type.name, inner);
-    const uint64_t span = t.swizzle == kSwizzleNone ? UINT64_MAX : t.swizzle == kSwizzle32 ? 32 : t.swizzle == kSwizzle64 ? 64 : 128;
+    const uint64_t span = swizzle_of(t) == Swizzle::none ? UINT64_MAX : swizzle_of(t) == Swizzle::bytes32 ? 32 : swizzle_of(t) == Swizzle::bytes64 ? 64 : 128;
     if (inner > span) return refuse("a box row of {} bytes is longer than the swizzle's {}", inner, span);
     return ok();
 }
@@ -86,8 +87,8 @@ Status check_padded(const TensorMapTiled& t) {
     const DataType& type = machine::kTensorTypes[t.data_type];
     if (!type.padded) return ok();
     if (t.data_type == kU6Align16 && t.interleave != kInterleaveNone) return refuse("{} has no interleaved layout", type.name);
-    const bool fits = t.swizzle == kSwizzleNone || t.swizzle == kSwizzle128 || t.swizzle == kSwizzle128Atom32 ||
-                      (t.data_type == kU6Align16 && t.swizzle == kSwizzle128Atom64);
+    const bool fits = swizzle_of(t) == Swizzle::none || swizzle_of(t) == Swizzle::bytes128 || swizzle_of(t) == Swizzle::bytes128_atom32 ||
+                      (t.data_type == kU6Align16 && swizzle_of(t) == Swizzle::bytes128_atom64);
     if (!fits) return refuse("swizzle {} does not go with {}", t.swizzle, type.name);
     return ok();
 }
@@ -122,7 +123,7 @@ Result<TensorMap> encode_tiled(const TensorMapTiled& tiled) {
 Result<TensorMapTiled> decode_tiled(const TensorMap& map) {
     Encoded encoded;
     std::memcpy(&encoded, map.data(), sizeof encoded);
-    if (encoded.magic != Encoded::kMagic || encoded.rank < 1 || encoded.rank > kMaxRank)
+    if (!encoded.is_sound())
         return refuse("these 128 bytes are not a tensor map of the emulator");
     TensorMapTiled tiled{.data_type = encoded.data_type, .address = encoded.address};
     for (size_t i = 0; i < encoded.rank; ++i) {
