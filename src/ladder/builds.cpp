@@ -13,15 +13,6 @@ namespace {
 
 using port::KernelImpl;
 
-// Two cases whose keys agree share a build.
-std::string key_of(const Build& build) {
-    std::string key = fmt::format("{}|{}|{}|{}", build.implementation, build.stage,
-                                  build.kernel.source.string(), build.entry);
-    for (const auto& [name, value] : build.request.defines) key += fmt::format("|{}={}", name, value);
-    for (const std::string& option : build.kernel.options) key += "|" + option;
-    return key;
-}
-
 Result<Build> build_for(const port::Port& port, const PlanTable& plans,
                         const port::Implementation& implementation, const std::string& stage,
                         const port::StageImpl& impl, const port::Scope& scope) {
@@ -79,6 +70,16 @@ Result<toolchain::CompileRequest> compile_request(const KernelImpl& kernel, cons
     return out;
 }
 
+std::string build_key(const KernelImpl& kernel,
+                      const std::vector<std::pair<std::string, std::string>>& defines) {
+    std::string key =
+        fmt::format("{}|{}|{}", kernel.source.string(), kernel.entry, kernel.target);
+    for (const auto& [name, value] : defines) key += fmt::format("|{}={}", name, value);
+    for (const std::string& option : kernel.options) key += "|" + option;
+    for (const auto& folder : kernel.include) key += "|-I" + folder.string();
+    return key;
+}
+
 toolchain::AssembleOptions assemble_options(const std::vector<std::string>& compiler_options) {
     toolchain::AssembleOptions out;
     for (const std::string& option : compiler_options)
@@ -100,7 +101,9 @@ Result<std::vector<Build>> builds_of(const port::Port& port, const PlanTable& pl
                 WW_TRY(broken, port::unmet(impl, scope));
                 if (broken) continue;
                 WW_TRY(build, build_for(port, plans, implementation, stage, impl, scope));
-                const auto [place, is_new] = index.try_emplace(key_of(build), out.size());
+                const std::string key = fmt::format("{}|{}|{}", implementation.name, stage,
+                                                    build_key(build.kernel, build.request.defines));
+                const auto [place, is_new] = index.try_emplace(key, out.size());
                 if (is_new) out.push_back(std::move(build));
                 Build& kept = out[place->second];
                 kept.cases.push_back(c.id);

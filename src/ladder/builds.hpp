@@ -23,6 +23,10 @@ Result<toolchain::CompileRequest> compile_request(const port::KernelImpl& kernel
                                                   const port::Scope& scope,
                                                   const std::string& target, bool taps);
 
+// Kernels with equal keys are compiled alike: source, entry, target, defines, options, includes.
+std::string build_key(const port::KernelImpl& kernel,
+                      const std::vector<std::pair<std::string, std::string>>& defines);
+
 // Options of the compiler that hold for ptxas, too.
 toolchain::AssembleOptions assemble_options(const std::vector<std::string>& compiler_options);
 

@@ -144,11 +144,7 @@ Status Runner::check_entry(const KernelImpl& kernel, device::ModuleId module,
 
 Result<std::string> Runner::key_of(const RunRequest& request, const KernelImpl& kernel) const {
     WW_TRY(defines, port::defines_of(kernel, *request.scope));
-    std::string key = fmt::format("{}|{}|{}|{}", kernel.source.string(), kernel.entry,
-                                  kernel.target, request.taps);
-    for (const auto& [name, value] : defines) key += fmt::format("|{}={}", name, value);
-    for (const std::string& option : kernel.options) key += "|" + option;
-    for (const auto& folder : kernel.include) key += "|-I" + folder.string();
+    std::string key = build_key(kernel, defines);
     if (request.taps) key += "|" + kernel.tap_define + "|" + kernel.taps_source.string();
     return key;
 }
