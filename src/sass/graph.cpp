@@ -33,17 +33,6 @@ bool is_unconditional(const Instruction& instruction) {
     });
 }
 
-std::vector<int> named_targets(const Function& function, const Instruction& instruction) {
-    std::vector<int> out;
-    std::unordered_map<std::string_view, int> labels;
-    for (const Label& label : function.labels) labels.emplace(label.name, label.instruction);
-    for (const std::string_view name : split(instruction.jumps, ','))
-        if (const auto found = labels.find(trim(name)); found != labels.end())
-            if (found->second < static_cast<int>(function.instructions.size()))
-                out.push_back(found->second);
-    return out;
-}
-
 class Builder {
   public:
     Builder(const Function& function, Graph& graph) : f_(function), g_(graph) {}
@@ -60,6 +49,17 @@ class Builder {
   private:
     int count() const { return static_cast<int>(f_.instructions.size()); }
 
+    // Where the names behind BRANCH_TARGETS stand.
+    std::vector<int> named_targets(const Instruction& instruction) {
+        if (labels_.empty())
+            for (const Label& label : f_.labels) labels_.emplace(label.name, label.instruction);
+        std::vector<int> out;
+        for (const std::string_view name : split(instruction.jumps, ','))
+            if (const auto found = labels_.find(trim(name)); found != labels_.end())
+                if (found->second < count()) out.push_back(found->second);
+        return out;
+    }
+
     // Targets of each instruction that may go elsewhere.
     void find_jumps() {
         jumps_.resize(f_.instructions.size());
@@ -69,7 +69,7 @@ class Builder {
             if (is_direct_branch(each)) {
                 jumps_[i].push_back(each.target);
             } else if (is_indirect(base)) {
-                jumps_[i] = named_targets(f_, each);
+                jumps_[i] = named_targets(each);
                 if (jumps_[i].empty()) ++g_.unknown_jumps;
             } else if (is_branch(base)) {
                 ++g_.unknown_jumps;
@@ -265,6 +265,7 @@ class Builder {
 
     const Function& f_;
     Graph& g_;
+    std::unordered_map<std::string_view, int> labels_;
     std::vector<std::vector<int>> jumps_, predecessors_;
     std::vector<int> root_, order_, finished_, idom_;
     std::vector<std::pair<int, int>> retreating_;
