@@ -1,12 +1,14 @@
-# ww_embed_help(target verbs_def docs): docs/cli/<verb>.md of every WW_VERB(<verb>) line, and
-# docs/cli/warpwright.md, become the program's help_pages(). A missing page is a configure error.
+# ww_embed_help(target verbs_def docs): docs/cli/<verb>.md of every WW_VERB(<verb>) line,
+# docs/cli/<verb>_<sub>.md of every WW_SUBVERB(<verb>, <sub>) line, and docs/cli/warpwright.md become
+# the program's help_pages(). A missing page is a configure error.
 function(ww_embed_help target verbs_def docs)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${verbs_def})
-  file(STRINGS ${verbs_def} lines REGEX "^WW_VERB\\(")
+  file(STRINGS ${verbs_def} lines REGEX "^WW_(SUB)?VERB\\(")
   set(pages warpwright)
   foreach(line IN LISTS lines)
-    string(REGEX REPLACE "^WW_VERB\\(([a-z_]+)\\).*" "\\1" verb "${line}")
-    list(APPEND pages ${verb})
+    string(REGEX REPLACE "^WW_[A-Z]+\\(([^)]+)\\).*" "\\1" verb "${line}")
+    string(REPLACE ", " "_" page "${verb}")
+    list(APPEND pages ${page})
   endforeach()
   set(code "// Made by cmake/WarpwrightHelp.cmake from docs/cli.\n#include \"cli/verbs.hpp\"\n\n")
   string(APPEND code "namespace ww::cli {\n\nconst std::vector<HelpPage>& help_pages() {\n")

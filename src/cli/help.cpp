@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --help prints the verb's page of docs/cli, and the page must name every option of the verb.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -21,6 +22,21 @@ std::string summary_of(const std::string& page) {
     return std::string(first.substr(colon + 2));
 }
 
+// "asm_diff" of `warpwright asm diff`; "warpwright" of the program.
+std::string page_name(const CLI::App& app) {
+    if (!app.get_parent()) return "warpwright";
+    const std::string above = page_name(*app.get_parent());
+    return above == "warpwright" ? app.get_name() : above + "_" + app.get_name();
+}
+
+// The verbs below a verb, or of the program, with their summaries.
+std::string list_of_verbs(const CLI::App& app) {
+    std::string out;
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+        out += fmt::format("    {:<11} {}\n", sub->get_name(), sub->get_description());
+    return out;
+}
+
 // A page that forgets an option is a bug of ours: the help test of the verb then fails.
 void check_page_names_options(const CLI::App& app, const std::string& page) {
     for (const CLI::Option* option : app.get_options()) {
@@ -37,17 +53,14 @@ void check_page_names_options(const CLI::App& app, const std::string& page) {
 class PageFormatter : public CLI::FormatterBase {
   public:
     std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
-        const std::string verb = app->get_parent() ? app->get_name() : "warpwright";
-        std::string page = help_page(verb);
+        std::string page = help_page(page_name(*app));
         check_page_names_options(*app, page);
-        if (app->get_parent()) return page;
-        page += "\nVerbs (warpwright VERB --help tells more):\n";
-        for (const HelpPage& other : help_pages())
-            if (other.verb != "warpwright")
-                page += "    " + other.verb +
-                        std::string(12 - std::min<size_t>(11, other.verb.size()), ' ') +
-                        summary_of(other.text) + "\n";
-        return page;
+        const std::string verbs = list_of_verbs(*app);
+        if (verbs.empty()) return page;
+        std::string command = "warpwright";
+        for (const CLI::App* each = app; each->get_parent(); each = each->get_parent())
+            command.insert(10, " " + each->get_name());
+        return page + fmt::format("\nVerbs ({} VERB --help tells more):\n{}", command, verbs);
     }
 };
 
@@ -60,8 +73,9 @@ const std::string& help_page(const std::string& verb) {
     __builtin_unreachable();
 }
 
-CLI::App* add_verb(CLI::App& app, const std::string& verb) {
-    CLI::App* sub = app.add_subcommand(verb, summary_of(help_page(verb)));
+CLI::App* add_verb(CLI::App& app, const std::string& name) {
+    CLI::App* sub = app.add_subcommand(name);
+    sub->description(summary_of(help_page(page_name(*sub))));
     sub->formatter(std::make_shared<PageFormatter>());
     return sub;
 }

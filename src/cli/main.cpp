@@ -20,7 +20,9 @@ constexpr const char* kVersion = "warpwright " WW_VERSION;
 
 void add_verbs(CLI::App& app, int& exit_code) {
 #define WW_VERB(name) add_##name(app, exit_code);
+#define WW_SUBVERB(verb, name) add_##verb##_##name(*app.get_subcommand(#verb), exit_code);
 #include "cli/verbs.def"
+#undef WW_SUBVERB
 #undef WW_VERB
 }
 
@@ -34,27 +36,50 @@ std::vector<std::string> option_names(const CLI::App& app) {
     return names;
 }
 
-// The verb that the command line names, or null.
-const CLI::App* chosen_verb(const CLI::App& app, int argc, char** argv) {
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-        if (argc > 1 && sub->get_name() == argv[1]) return sub;
-    return nullptr;
+std::vector<const CLI::App*> verbs_below(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// What the wrong word was probably meant to be: a verb in first place, an option after it.
-std::string suggestion(const CLI::App& app, int argc, char** argv) {
-    const CLI::App* verb = chosen_verb(app, argc, argv);
-    if (!verb && argc > 1 && argv[1][0] != '-') {
+// What the command line names: the program itself, a verb, or a verb below it; and how many words
+// that took.
+struct Chosen {
+    const CLI::App* app;
+    int words;
+};
+Chosen chosen_verb(const CLI::App& program, int argc, char** argv) {
+    Chosen out{&program, 1};
+    for (bool found = true; found;) {
+        found = false;
+        if (out.words >= argc) break;
+        for (const CLI::App* sub : verbs_below(*out.app))
+            if (sub->get_name() == argv[out.words]) {
+                out = {sub, out.words + 1};
+                found = true;
+                break;
+            }
+    }
+    return out;
+}
+
+// "warpwright asm diff" of the chosen one.
+std::string command_of(const CLI::App& app) {
+    return app.get_parent() ? command_of(*app.get_parent()) + " " + app.get_name() : "warpwright";
+}
+
+// What the wrong word was probably meant to be: a verb where there must be one, else an option.
+std::string suggestion(const Chosen& chosen, int argc, char** argv) {
+    const std::vector<const CLI::App*> below = verbs_below(*chosen.app);
+    if (!below.empty() && chosen.app->get_require_subcommand_min() > 0 && argc > chosen.words &&
+        argv[chosen.words][0] != '-') {
         std::vector<std::string> verbs;
-        for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-            verbs.push_back(sub->get_name());
-        const std::string near = nearest(argv[1], verbs);
-        return fmt::format("unknown verb '{}'{}", argv[1],
+        for (const CLI::App* sub : below) verbs.push_back(sub->get_name());
+        const std::string near = nearest(argv[chosen.words], verbs);
+        return fmt::format("unknown verb '{}'{}", argv[chosen.words],
                            near.empty() ? "; the verbs are " + join(verbs, ", ")
                                         : fmt::format("; did you mean '{}'?", near));
     }
-    const std::vector<std::string> options = option_names(verb ? *verb : app);
-    for (int i = verb ? 2 : 1; i < argc; ++i) {
+    const std::vector<std::string> options = option_names(*chosen.app);
+    for (int i = chosen.words; i < argc; ++i) {
         const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
         if (word == "--") break;
         if (word.size() < 2 || word[0] != '-') continue;
@@ -70,12 +95,11 @@ int parse_failure(const CLI::App& app, const CLI::ParseError& error, int argc, c
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     const bool unknown = dynamic_cast<const CLI::ExtrasError*>(&error) ||
                          dynamic_cast<const CLI::RequiredError*>(&error);
-    std::string message = unknown ? suggestion(app, argc, argv) : "";
+    const Chosen chosen = chosen_verb(app, argc, argv);
+    std::string message = unknown ? suggestion(chosen, argc, argv) : "";
     if (message.empty()) message = error.what();
-    const CLI::App* verb = chosen_verb(app, argc, argv);
-    const std::string help =
-        verb ? fmt::format("warpwright {} --help", verb->get_name()) : "warpwright --help";
-    return report({{.message = message + " (see " + help + ")"}}, kUsage);
+    return report({{.message = fmt::format("{} (see {} --help)", message, command_of(*chosen.app))}},
+                  kUsage);
 }
 
 int run(int argc, char** argv) {

@@ -18,19 +18,24 @@ namespace ww::cli {
 constexpr int kDone = 0, kCheckFailed = 1, kUsage = 2, kInternal = 70, kNeedsHardware = 77;
 
 // add_<verb>(app, exit_code) adds the subcommand, its options, and a callback that runs the verb
-// and sets exit_code. Options live in a shared_ptr that the callback captures.
+// and sets exit_code. Options live in a shared_ptr that the callback captures. For a verb below a
+// verb, add_<verb>_<sub>, app is the verb's. The callback of a verb that is useful alone and has
+// verbs below it runs also when one of these was named: it asks get_subcommands().
 #define WW_VERB(name) void add_##name(CLI::App& app, int& exit_code);
+#define WW_SUBVERB(verb, name) void add_##verb##_##name(CLI::App& app, int& exit_code);
 #include "cli/verbs.def"
+#undef WW_SUBVERB
 #undef WW_VERB
 
-// A subcommand whose --help is docs/cli/<verb>.md; what a verb's add function starts with.
-CLI::App* add_verb(CLI::App& app, const std::string& verb);
+// A subcommand of app (the program or a verb) whose --help is docs/cli/<verb>.md or
+// docs/cli/<verb>_<sub>.md; what a verb's add function starts with.
+CLI::App* add_verb(CLI::App& app, const std::string& name);
 
 // Prints the diagnostics to stderr and returns exit_code (usage: return report(r.error())).
 int report(const Diagnostics& diagnostics, int exit_code = kUsage);
 
 struct HelpPage {
-    std::string verb;  // "warpwright" is the program's own page
+    std::string verb;  // "asm", "asm_diff"; "warpwright" is the program's own page
     std::string text;  // docs/cli/<verb>.md
 };
 // Made by cmake from docs/cli/*.md: the program's page first, then verbs.def's order.

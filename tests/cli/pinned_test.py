@@ -7,6 +7,8 @@ import sys
 
 root = pathlib.Path(sys.argv[1])
 verbs = set(re.findall(r"^WW_VERB\((\w+)\)", (root / "src/cli/verbs.def").read_text(), re.M))
+verbs |= {f"{verb}_{sub}" for verb, sub in re.findall(r"^WW_SUBVERB\((\w+), (\w+)\)",
+                                                     (root / "src/cli/verbs.def").read_text(), re.M)}
 verbs.add("warpwright")
 pinned = {path.stem[5:] for path in (root / "tests/cli").glob("help_*.txt")}
 pages = {path.stem for path in (root / "docs/cli").glob("*.md")}
