@@ -120,7 +120,7 @@ void print_text(const Checkup& checkup) {
 void print_missing() {
     for (const toolchain::PartRow& part : toolchain::part_rows()) {
         const Found found = toolchain::find_part(part.name);
-        if (found.origin == Origin::missing && found.path.empty()) fmt::print("{}\n", part.name);
+        if (part.wheel && found.origin == Origin::missing && found.path.empty()) fmt::print("{}\n", part.name);
     }
 }
 

@@ -68,13 +68,12 @@ std::string command_of(const CLI::App& app) {
 
 // What the wrong word was probably meant to be: a verb where there must be one, else an option.
 std::string suggestion(const Chosen& chosen, int argc, char** argv) {
-    const std::vector<const CLI::App*> below = verbs_below(*chosen.app);
-    if (!below.empty() && chosen.app->get_require_subcommand_min() > 0 && argc > chosen.words &&
-        argv[chosen.words][0] != '-') {
-        std::vector<std::string> verbs;
-        for (const CLI::App* sub : below) verbs.push_back(sub->get_name());
+    std::vector<std::string> verbs;
+    for (const CLI::App* sub : verbs_below(*chosen.app)) verbs.push_back(sub->get_name());
+    if (!verbs.empty() && argc > chosen.words && argv[chosen.words][0] != '-') {
         const std::string near = nearest(argv[chosen.words], verbs);
-        return fmt::format("unknown verb '{}'{}", argv[chosen.words],
+        const bool needs_verb = chosen.app->get_require_subcommand_min() > 0;
+        if (needs_verb || !near.empty()) return fmt::format("unknown verb '{}'{}", argv[chosen.words],
                            near.empty() ? "; the verbs are " + join(verbs, ", ")
                                         : fmt::format("; did you mean '{}'?", near));
     }

@@ -53,6 +53,8 @@ Status add_kernels(std::shared_ptr<const Image> image, AsmInfo& out) {
     const auto rates = sass::rates_of(image->target);
     for (const cubin::Kernel& kernel : cubin.kernels) {
         if (!kernel.entry) continue;
+        // A port's build is for one kernel; what else its source holds has builds of its own.
+        if (!image->entry.empty() && kernel.name != image->entry) continue;
         KernelInfo info;
         info.name = std::string(kernel.name);
         info.demangled = demangle(info.name);
@@ -78,11 +80,9 @@ Status add_kernels(std::shared_ptr<const Image> image, AsmInfo& out) {
 Result<AsmInfo> asm_info(const Request& request) {
     WW_TRY(images, collect(request));
     AsmInfo out;
-    for (const toolchain::Found& part : toolchain::survey()) {
-        if (part.component == "ptxas") out.ptxas_version = part.version;
-        if (part.component == "nvdisasm") out.nvdisasm_version = part.version;
-        if (part.component == "nvrtc") out.nvrtc_version = part.version;
-    }
+    out.ptxas_version = toolchain::ask_part("ptxas").version;
+    out.nvdisasm_version = toolchain::ask_part("nvdisasm").version;
+    out.nvrtc_version = toolchain::ask_part("nvrtc").version;
     for (Image& image : images) {
         WW_TRY(added, add_kernels(std::make_shared<const Image>(std::move(image)), out));
         (void)added;

@@ -39,6 +39,9 @@ struct AsmInfo {
 
 Result<AsmInfo> asm_info(const Request& request);
 
+// What one loop executes and what bounds it, as to_text says it; index: as asm_info numbers them.
+std::string loop_summary(const KernelInfo& kernel, int index);
+
 std::string to_json(const AsmInfo& info);
 std::string to_text(const AsmInfo& info);
 // <stem>.<target>.ptx, .cubin and .sass of every image, and asm_info.json.

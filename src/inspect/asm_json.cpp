@@ -166,7 +166,7 @@ json kernel_json(const KernelInfo& kernel) {
     const Image& image = *kernel.image;
     json out{{"name", kernel.name}, {"demangled", kernel.demangled}, {"target", kernel.target},
              {"source", image.source}, {"files", image.stem + "." + image.target}, {"flags", image.flags},
-             {"implementation", image.implementation}, {"stage", image.stage}, {"cases", image.cases},
+             {"implementation", image.implementation}, {"stages", image.stages}, {"cases", image.cases},
              {"resources", resources_json(kernel)}, {"occupancy", occupancy_json(kernel)},
              {"rates", kernel.rates ? json(kernel.rates->source) : json(nullptr)}};
     if (!kernel.analysis) {

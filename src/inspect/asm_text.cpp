@@ -37,22 +37,6 @@ std::string estimate_text(const sass::Estimate& estimate) {
     return fmt::format("{} cycles: bound by {} ({:.0f})", out, estimate.bound(), estimate.cycles());
 }
 
-std::string loop_text(const KernelInfo& kernel, size_t index) {
-    const sass::Loop& loop = kernel.analysis->graph.loops[index];
-    const sass::LoopAnalysis& each = kernel.analysis->loops[index];
-    const std::string indent(static_cast<size_t>(2 * loop.depth), ' ');
-    const auto& function = *kernel.function;
-    std::string out = fmt::format("{}loop {} at 0x{:04x}, {} instructions", indent, index,
-                                  function.instructions[kernel.analysis->graph.blocks[loop.header].first].offset,
-                                  each.all.total);
-    if (each.own.total != each.all.total) out += fmt::format(" ({} without inner loops)", each.own.total);
-    if (!each.lines.empty()) out += ", from " + line_text(kernel, each.lines.front());
-    if (each.trip.count) out += fmt::format(", runs {} times", *each.trip.count);
-    out += fmt::format("\n{}  {}\n", indent, classes_text(each.own));
-    if (each.estimate) out += fmt::format("{}  {}\n", indent, estimate_text(*each.estimate));
-    return out;
-}
-
 std::string occupancy_text(const KernelInfo& kernel) {
     if (!kernel.occupancy) return fmt::format("  occupancy: {}\n", kernel.occupancy_missing);
     const cubin::Occupancy& o = *kernel.occupancy;
@@ -101,11 +85,27 @@ std::string kernel_text(const KernelInfo& kernel) {
     out += occupancy_text(kernel);
     if (!kernel.analysis) return out + fmt::format("  no SASS: {}\n", kernel.image->sass_missing);
     out += fmt::format("  {}\n", classes_text(kernel.analysis->total));
-    for (size_t i = 0; i < kernel.analysis->loops.size(); ++i) out += loop_text(kernel, i);
+    for (size_t i = 0; i < kernel.analysis->loops.size(); ++i) out += loop_summary(kernel, static_cast<int>(i));
     return out + findings_text(kernel);
 }
 
 }  // namespace
+
+std::string loop_summary(const KernelInfo& kernel, int index) {
+    const sass::Loop& loop = kernel.analysis->graph.loops[static_cast<size_t>(index)];
+    const sass::LoopAnalysis& each = kernel.analysis->loops[static_cast<size_t>(index)];
+    const std::string indent(static_cast<size_t>(2 * loop.depth), ' ');
+    const auto& function = *kernel.function;
+    std::string out = fmt::format("{}loop {} at 0x{:04x}, {} instructions", indent, index,
+                                  function.instructions[kernel.analysis->graph.blocks[loop.header].first].offset,
+                                  each.all.total);
+    if (each.own.total != each.all.total) out += fmt::format(" ({} without inner loops)", each.own.total);
+    if (!each.lines.empty()) out += ", from " + line_text(kernel, each.lines.front());
+    if (each.trip.count) out += fmt::format(", runs {} times", *each.trip.count);
+    out += fmt::format("\n{}  {}\n", indent, classes_text(each.own));
+    if (each.estimate) out += fmt::format("{}  {}\n", indent, estimate_text(*each.estimate));
+    return out;
+}
 
 std::string to_text(const AsmInfo& info) {
     std::string out;

@@ -21,12 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string define_flags(const std::vector<std::pair<std::string, std::string>>& defines) {
-    std::string out;
-    for (const auto& [name, value] : defines) out += fmt::format(" -D{}={}", name, value);
-    return out;
-}
-
 Status disassemble(Image& image) {
     const toolchain::Found nvdisasm = toolchain::find_part("nvdisasm");
     if (nvdisasm.origin == toolchain::Origin::missing) {
@@ -43,36 +37,42 @@ Status assemble(Image& image, const toolchain::AssembleOptions& options) {
     WW_TRY(made, toolchain::assemble(image.ptx, image.target, image.source, options));
     image.cubin = made.cubin;
     image.ptxas_log = made.log;
-    std::string flags = "ptxas -arch=" + image.target + " --generate-line-info";
-    for (const std::string& option : options.options) flags += " " + option;
-    image.flags.push_back(std::move(flags));
+    image.flags.push_back(fmt::format("ptxas {}", join(made.options, " ")));
     return disassemble(image);
 }
 
-Result<Image> compile(toolchain::CompileRequest request, const std::string& target) {
+// NVRTC stops at host code; the message then says who takes it.
+Failure with_hint(Diagnostics messages, const toolchain::CompileRequest& request) {
+    if (request.source.find("<<<") != std::string::npos || request.source.find("int main(") != std::string::npos)
+        messages.push_back({.severity = Severity::note, .file = request.name,
+                            .message = "this file has host code, which NVRTC does not take; --frontend nvcc does"});
+    return fail(std::move(messages));
+}
+
+Result<Image> compile(toolchain::CompileRequest request, const std::string& target, bool nvcc = false) {
     request.target = target;
-    WW_TRY(compiled, toolchain::compile_ptx(request));
+    const auto made_ptx = nvcc ? toolchain::compile_ptx_nvcc(request) : toolchain::compile_ptx(request);
+    if (!made_ptx) return nvcc ? made_ptx.failure() : with_hint(made_ptx.error(), request);
+    const toolchain::Compiled& compiled = *made_ptx;
     Image image;
     image.target = target;
     image.source = request.name;
     image.stem = fs::path(request.name).stem().string();
     image.ptx = compiled.ptx;
-    std::string flags = "nvrtc -arch=" + target + define_flags(request.defines);
-    for (const std::string& option : request.options) flags += " " + option;
-    image.flags.push_back(std::move(flags));
+    image.flags.push_back(fmt::format("{} {}", nvcc ? "nvcc" : "nvrtc", join(compiled.options, " ")));
     WW_TRY(made, assemble(image, ladder::assemble_options(request.options)));
     (void)made;
     return image;
 }
 
 Result<Image> from_ptx(const fs::path& path, std::string ptx, const std::string& target,
-                       const std::vector<std::string>& options = {}) {
+                       const toolchain::AssembleOptions& options) {
     Image image;
     image.target = target;
     image.source = path.string();
     image.stem = path.stem().string();
     image.ptx = std::move(ptx);
-    WW_TRY(made, assemble(image, ladder::assemble_options(options)));
+    WW_TRY(made, assemble(image, options));
     (void)made;
     return image;
 }
@@ -127,7 +127,7 @@ Result<Image> image_of(const ladder::Build& build, const std::string& target) {
     if (build.kernel.kind == Source::cubin) return from_cubin(build.kernel.source);
     if (build.kernel.kind == Source::ptx) {
         WW_TRY(ptx, read_file(build.kernel.source));
-        return from_ptx(build.kernel.source, std::move(ptx), target, build.kernel.options);
+        return from_ptx(build.kernel.source, std::move(ptx), target, ladder::assemble_options(build.kernel.options));
     }
     return compile(build.request, target);
 }
@@ -149,7 +149,7 @@ Result<std::vector<Image>> from_port(const Request& request) {
             image.stem = build.entry + variant_of(build, builds);
             image.entry = build.entry;
             image.implementation = build.implementation;
-            image.stage = build.stage;
+            image.stages = build.stages;
             image.cases = build.cases;
             image.threads = static_cast<int>(build.threads);
             image.shared_bytes = build.shared_bytes;
@@ -171,7 +171,7 @@ Result<std::vector<Image>> from_cuda(const Request& request) {
     if (targets.empty()) targets.push_back("sm_90a");
     std::vector<Image> out;
     for (const std::string& target : targets) {
-        WW_TRY(image, compile(compile_request, target));
+        WW_TRY(image, compile(compile_request, target, request.nvcc));
         out.push_back(std::move(image));
     }
     return out;
@@ -180,6 +180,7 @@ Result<std::vector<Image>> from_cuda(const Request& request) {
 Result<std::vector<Image>> images_of(const Request& request) {
     const std::string extension = request.path.extension().string();
     std::error_code code;
+    if (!fs::exists(request.path, code)) return fail(fmt::format("{}: no such file or folder", request.path.string()));
     if (fs::is_directory(request.path, code) || extension == ".toml") return from_port(request);
     if (extension == ".cu") return from_cuda(request);
     std::vector<Image> out;
@@ -191,7 +192,7 @@ Result<std::vector<Image>> images_of(const Request& request) {
             targets.push_back(own);
         }
         for (const std::string& target : targets) {
-            WW_TRY(image, from_ptx(request.path, ptx, target, request.options));
+            WW_TRY(image, from_ptx(request.path, ptx, target, {.options = request.options}));
             out.push_back(std::move(image));
         }
         return out;

@@ -17,7 +17,8 @@ struct Request {
     std::vector<std::string> targets;  // empty: the port's, the PTX's, sm_90a for CUDA C++
     std::vector<std::pair<std::string, std::string>> defines;  // CUDA C++ files
     std::vector<std::filesystem::path> include_dirs;
-    std::vector<std::string> options;  // NVRTC's
+    std::vector<std::string> options;  // the compiler's
+    bool nvcc = false;                 // CUDA C++ files have host code: nvcc instead of NVRTC
     int threads = 0;                   // of a block; 0: the port's, else the launch bounds
     uint64_t shared_bytes = 0;         // dynamic
     ladder::PlanTable plans;
@@ -33,10 +34,10 @@ struct Image {
     std::string sass;          // nvdisasm's listing
     std::string sass_missing;  // why there is none
     std::string ptxas_log;     // empty for a cubin that was given
-    std::vector<std::string> flags;  // "nvrtc -arch=sm_90a ...", "ptxas ..."
+    std::vector<std::string> flags;  // "nvrtc --gpu-architecture=compute_90a ...", "ptxas ..."
     // Of a port:
-    std::string entry, implementation, stage;
-    std::vector<std::string> cases;
+    std::string entry, implementation;
+    std::vector<std::string> stages, cases;
     int threads = 0;             // of a block; 0: unknown
     uint64_t shared_bytes = 0;   // dynamic
 };

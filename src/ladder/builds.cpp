@@ -13,6 +13,10 @@ namespace {
 
 using port::KernelImpl;
 
+void add_once(std::vector<std::string>& list, const std::string& value) {
+    if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
 Result<Build> build_for(const port::Port& port, const PlanTable& plans,
                         const port::Implementation& implementation, const std::string& stage,
                         const port::StageImpl& impl, const port::Scope& scope) {
@@ -21,7 +25,7 @@ Result<Build> build_for(const port::Port& port, const PlanTable& plans,
     WW_TRY(size, port::launch_size(kernel, scope));
     Build build;
     build.implementation = implementation.name;
-    build.stage = stage;
+    build.stages = {stage};
     build.entry = kernel.entry;
     build.threads = size.block[0] * size.block[1] * size.block[2];
     build.shared_bytes = size.shared_bytes;
@@ -82,11 +86,16 @@ std::string build_key(const KernelImpl& kernel,
 
 toolchain::AssembleOptions assemble_options(const std::vector<std::string>& compiler_options) {
     toolchain::AssembleOptions out;
-    for (const std::string& option : compiler_options)
-        if (option == "-fmad=false" || option == "--fmad=false") {
-            out.options.push_back("--fmad=false");
-            break;
-        }
+    for (const std::string& option : compiler_options) {
+        const size_t equals = std::min(option.find('='), option.size());
+        std::string_view name = std::string_view(option).substr(0, equals);
+        name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
+        const std::string value = option.substr(std::min(equals + 1, option.size()));
+        if ((name == "fmad" && value == "false") || name == "maxrregcount")
+            out.options.push_back(fmt::format("--{}={}", name, value));
+        else if (name == "ptxas-options" || name == "Xptxas")
+            out.options.push_back(value);
+    }
     return out;
 }
 
@@ -101,13 +110,14 @@ Result<std::vector<Build>> builds_of(const port::Port& port, const PlanTable& pl
                 WW_TRY(broken, port::unmet(impl, scope));
                 if (broken) continue;
                 WW_TRY(build, build_for(port, plans, implementation, stage, impl, scope));
-                const std::string key = fmt::format("{}|{}|{}", implementation.name, stage,
-                                                    build_key(build.kernel, build.request.defines));
+                const std::string key =
+                    fmt::format("{}|{}", implementation.name, build_key(build.kernel, build.request.defines));
                 const auto [place, is_new] = index.try_emplace(key, out.size());
                 if (is_new) out.push_back(std::move(build));
                 Build& kept = out[place->second];
-                kept.cases.push_back(c.id);
+                add_once(kept.cases, c.id);
                 if (is_new) continue;
+                add_once(kept.stages, stage);
                 kept.threads = std::max(kept.threads, build.threads);
                 kept.shared_bytes = std::max(kept.shared_bytes, build.shared_bytes);
             }

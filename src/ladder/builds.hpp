@@ -27,12 +27,14 @@ Result<toolchain::CompileRequest> compile_request(const port::KernelImpl& kernel
 std::string build_key(const port::KernelImpl& kernel,
                       const std::vector<std::pair<std::string, std::string>>& defines);
 
-// Options of the compiler that hold for ptxas, too.
+// Options of the compiler that hold for ptxas, too: --fmad=false, --maxrregcount=N, and what
+// --ptxas-options=OPTION hands on.
 toolchain::AssembleOptions assemble_options(const std::vector<std::string>& compiler_options);
 
 // One compilation of one kernel of a port, and the launches that it is for.
 struct Build {
-    std::string implementation, stage, entry;
+    std::string implementation, entry;
+    std::vector<std::string> stages;
     port::KernelImpl kernel;            // planned
     toolchain::CompileRequest request;  // CUDA C++ only; its target is still open
     std::vector<std::string> cases;     // ids

@@ -33,21 +33,23 @@ Result<Assembled> assemble(const std::string& ptx, const std::string& target,
     WW_TRY(checked, parse_target(target));
     (void)checked;
     WW_TRY(ptxas, need_part("ptxas"));
-    std::vector<std::string> argv{ptxas.path.string(), "-v", "-arch=" + target};
-    if (options.line_info) argv.push_back("--generate-line-info");
-    argv.insert(argv.end(), options.options.begin(), options.options.end());
+    std::vector<std::string> given{"-v", "-arch=" + target};
+    if (options.line_info) given.push_back("--generate-line-info");
+    given.insert(given.end(), options.options.begin(), options.options.end());
     CacheKey key("cubin");
-    for (size_t i = 1; i < argv.size(); ++i) key.add(argv[i]);
+    for (const std::string& option : given) key.add(option);
     key.add_file_identity(ptxas.path);
     key.add(ptx);
     if (auto blobs = cache_get(key); blobs && blobs->size() == 2)
-        return Assembled{.cubin = (*blobs)[0], .log = (*blobs)[1], .cached = true};
+        return Assembled{.cubin = (*blobs)[0], .log = (*blobs)[1], .options = given, .cached = true};
 
     WW_TRY(folder, TemporaryFolder::make());
     const std::filesystem::path input = folder.path() / "in.ptx",
                                 output = folder.path() / "out.cubin";
     WW_TRY(written, write_file(input, ptx));
     (void)written;
+    std::vector<std::string> argv{ptxas.path.string()};
+    argv.insert(argv.end(), given.begin(), given.end());
     argv.insert(argv.end(), {input.string(), "-o", output.string()});
     WW_TRY(finished, run_process({.argv = argv, .timeout = std::chrono::minutes(10)}));
     const std::string log = finished.out + finished.err;
@@ -55,7 +57,7 @@ Result<Assembled> assemble(const std::string& ptx, const std::string& target,
         return tool_failure(parse_ptxas_log(log, name, ptx), "ptxas", finished, name);
     WW_TRY(cubin, read_file(output));
     cache_put(key, {cubin, log});
-    return Assembled{.cubin = cubin, .log = log};
+    return Assembled{.cubin = cubin, .log = log, .options = given};
 }
 
 Result<std::string> disassemble(const std::string& cubin, const std::string& name,

@@ -144,9 +144,10 @@ Result<Compiled> compile_ptx(const CompileRequest& request) {
     add_dependencies(key, request, scan, options, cuda_dirs, nvrtc);
     if (!scan.computed)
         if (auto blobs = cache_get(key); blobs && blobs->size() == 2)
-            return Compiled{.ptx = (*blobs)[0], .log = (*blobs)[1], .cached = true};
+            return Compiled{.ptx = (*blobs)[0], .log = (*blobs)[1], .options = options, .cached = true};
     WW_TRY(api, load_nvrtc(nvrtc));
     WW_TRY(compiled, run_nvrtc(request, api, options));
+    compiled.options = options;
     if (!scan.computed) cache_put(key, {compiled.ptx, compiled.log});
     return compiled;
 }

@@ -17,7 +17,7 @@ namespace ww::toolchain {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::array<PartRow, 5> kParts{{
+constexpr std::array<PartRow, 6> kParts{{
     {"nvrtc",
      "WARPWRIGHT_NVRTC",
      "nvidia-cuda-nvrtc",
@@ -54,6 +54,13 @@ constexpr std::array<PartRow, 5> kParts{{
      "cuobjdump",
      PartKind::program,
      "taking cubins and PTX out of other people's binaries"},
+    {"nvcc",
+     "WARPWRIGHT_NVCC",
+     nullptr,
+     {"bin/nvcc"},
+     "nvcc",
+     PartKind::program,
+     "looking at kernels in files with host code (asm --frontend nvcc)"},
 }};
 
 std::string environment(const char* name) {
@@ -180,7 +187,7 @@ Found find_part(const std::string& component) {
         return true;
     };
     if (!hide_toolkit() && take(find_below(part, toolkit_roots()), Origin::toolkit)) return found;
-    if (take(find_below(part, wheel_roots()), Origin::wheel)) return found;
+    if (part.wheel && take(find_below(part, wheel_roots()), Origin::wheel)) return found;
     if (!hide_toolkit()) take(find_in_system(part), Origin::system);
     return found;
 }
@@ -193,6 +200,9 @@ Result<Found> need_part(const std::string& component) {
         return fail(fmt::format("{} is set to {}, and there is no {} there", part.variable,
                                 found.path.string(),
                                 part.kind == PartKind::headers ? "cuda_fp16.h" : part.name));
+    if (!part.wheel)
+        return fail(fmt::format("{} was not found (needed for {}): install a CUDA 13.0 toolkit, or set {} to its path",
+                                part.name, part.unlocks, part.variable));
     return fail(fmt::format(
         "{} was not found (needed for {}): ./warpwright fetches the {} wheel from PyPI by itself; "
         "else install a CUDA 13.0 toolkit, or set {} to its path",

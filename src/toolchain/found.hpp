@@ -14,7 +14,7 @@ enum class Origin { env, toolkit, wheel, system, missing };
 std::string_view origin_name(Origin origin);
 
 struct Found {
-    std::string component;       // "nvrtc", "headers", "ptxas", "nvdisasm", "cuobjdump"
+    std::string component;       // "nvrtc", "headers", "ptxas", "nvdisasm", "cuobjdump", "nvcc"
     std::string version;         // empty when missing or not told
     std::filesystem::path path;  // library, program or include folder; empty when missing
     Origin origin = Origin::missing;
@@ -27,7 +27,9 @@ struct Found {
 Found find_part(const std::string& component);
 // As find_part; the failure says what to install and how.
 Result<Found> need_part(const std::string& component);
-// Every part with its version (starts the programs and loads NVRTC to ask them).
+// As find_part, with its version: starts the program, or loads NVRTC, to ask it.
+Found ask_part(const std::string& component);
+// Every part with its version.
 std::vector<Found> survey();
 
 // Folder of everything that can be made again: WARPWRIGHT_CACHE, else $XDG_CACHE_HOME/warpwright,

@@ -12,7 +12,7 @@ enum class PartKind { library, headers, program };
 struct PartRow {
     const char* name;
     const char* variable;               // environment variable that names its path
-    const char* wheel;                  // PyPI package that carries it
+    const char* wheel;                  // PyPI package that carries it; null: only a toolkit has it
     std::array<const char*, 4> places;  // below a toolkit's or a wheel's root; unused are null
     const char* system_name;            // what the loader or PATH knows it by
     PartKind kind;

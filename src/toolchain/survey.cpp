@@ -45,25 +45,26 @@ std::string library_version(const Found& found) {
 
 }  // namespace
 
+Found ask_part(const std::string& component) {
+    Found found = find_part(component);
+    if (found.origin == Origin::missing) return found;
+    switch (part_row(component).kind) {
+        case PartKind::library:
+            found.version = library_version(found);
+            break;
+        case PartKind::headers:
+            found.version = headers_version(found);
+            break;
+        case PartKind::program:
+            found.version = program_version(found);
+            break;
+    }
+    return found;
+}
+
 std::vector<Found> survey() {
     std::vector<Found> all;
-    for (const PartRow& part : part_rows()) {
-        Found found = find_part(part.name);
-        if (found.origin != Origin::missing) {
-            switch (part.kind) {
-                case PartKind::library:
-                    found.version = library_version(found);
-                    break;
-                case PartKind::headers:
-                    found.version = headers_version(found);
-                    break;
-                case PartKind::program:
-                    found.version = program_version(found);
-                    break;
-            }
-        }
-        all.push_back(std::move(found));
-    }
+    for (const PartRow& part : part_rows()) all.push_back(ask_part(part.name));
     return all;
 }
 

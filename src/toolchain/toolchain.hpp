@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compilers: CUDA C++ -> PTX (NVRTC), PTX -> cubin (ptxas), cubin -> SASS text (nvdisasm).
+// The compilers: CUDA C++ -> PTX (NVRTC or nvcc), PTX -> cubin (ptxas), cubin -> SASS text (nvdisasm).
 // Results come from an on-disk cache where it has them. Errors carry the compiler's file and line.
 // Not here: where the compilers are found (found.hpp) and how programs are run (process.hpp).
 #pragma once
@@ -25,11 +25,15 @@ struct CompileRequest {
 struct Compiled {
     std::string ptx;
     std::string log;  // the compiler's warnings; empty when it had none
+    std::vector<std::string> options;  // all that the compiler was given
     bool cached = false;
 };
 
 // Errors of the source have a file; a refused target or option has none: the caller knows its place.
 Result<Compiled> compile_ptx(const CompileRequest& request);
+
+// The same by nvcc, for a file with host code: request.name must be the file. Not cached.
+Result<Compiled> compile_ptx_nvcc(const CompileRequest& request);
 
 struct AssembleOptions {
     std::vector<std::string> options;  // further ptxas options, such as "-O1" or "--fmad=false"
@@ -39,6 +43,7 @@ struct AssembleOptions {
 struct Assembled {
     std::string cubin;  // bytes of the ELF image
     std::string log;    // ptxas -v: registers, spills, shared memory of each kernel
+    std::vector<std::string> options;  // all that ptxas was given
     bool cached = false;
 };
 

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 PROGRAM = sys.argv.pop(1)
-PARTS = ["nvrtc", "headers", "ptxas", "nvdisasm", "cuobjdump"]
+PARTS = ["nvrtc", "headers", "ptxas", "nvdisasm", "cuobjdump", "nvcc"]
 
 
 def doctor(**environment):
@@ -40,7 +40,7 @@ class DoctorTest(unittest.TestCase):
             code, report = doctor(**{**clean, "WARPWRIGHT_NO_TOOLKIT": "1",
                                      "WARPWRIGHT_CACHE": folder})
         self.assertEqual(code, 0)
-        self.assertEqual([part["origin"] for part in report["toolchain"]], ["missing"] * 5)
+        self.assertEqual([part["origin"] for part in report["toolchain"]], ["missing"] * 6)
 
     def test_named_program(self):
         with tempfile.TemporaryDirectory() as folder:
