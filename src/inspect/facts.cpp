@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kSchema = "warpwright.asm_info/1";
+constexpr int64_t kMostInstructions = int64_t{1} << 32;  // of a class: no cubin holds more
 
 // Walks the document; the first mistake is kept, and everything after it reads as empty.
 class Reader {
@@ -81,7 +82,14 @@ std::string place_of(Reader& reader, const json& line, const std::string& where)
 ClassCounts counts_of(Reader& reader, const json& object, const char* name, const std::string& where) {
     const json& counts = reader.member(object, name, where);
     const std::string here = where + "." + name;
-    return {reader.integer(counts, "total", here), reader.integers(reader.member(counts, "classes", here), here)};
+    ClassCounts out{reader.integer(counts, "total", here), reader.integers(reader.member(counts, "classes", here), here)};
+    int64_t sum = 0;
+    for (const auto& [of, count] : out.classes) {
+        if (count < 0 || count > kMostInstructions) reader.complain(here + ".classes." + of, "is no count of instructions");
+        sum += std::clamp<int64_t>(count, 0, kMostInstructions);
+    }
+    if (sum != out.total) reader.complain(here + ".total", "is not the sum of its classes");
+    return out;
 }
 
 int index_or_none(Reader& reader, const json& object, const char* name, const std::string& where) {
@@ -160,6 +168,8 @@ Result<AsmFacts> read_facts(const std::string& text, const std::string& file) {
         const size_t at = std::min(error.byte, text.size());
         const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
         return fail(Diagnostic{.file = file, .line = static_cast<int>(line), .message = "no JSON document"});
+    } catch (const json::exception&) {  // a number beyond double's range
+        return fail(Diagnostic{.file = file, .message = "no JSON document: a number is out of range"});
     }
     Reader reader(file);
     const std::string schema = reader.text(document, "schema", "the document");

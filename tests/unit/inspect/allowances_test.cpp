@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "inspect/gate.hpp"
+
+namespace ww::inspect {
+namespace {
+
+Allowances two_kernels() {
+    Allowances out;
+    out.made_with = "nvrtc 13.0, ptxas 13.0.88";
+    out.kernels["a.sm_90a a"] = {.registers = 40, .spill_bytes = 8, .loops = {{1, 100}, {2, 60}}};
+    out.kernels["b.sm_90a _Z1bv"] = {.registers = 20};
+    return out;
+}
+
+TEST(Allowances, AreReadAsTheyAreWritten) {
+    const auto read = read_allowances(to_text(two_kernels()), "resources.txt");
+    ASSERT_TRUE(read) << format(read.error());
+    EXPECT_EQ(to_text(*read), to_text(two_kernels()));
+    EXPECT_EQ(read->kernels.at("a.sm_90a a").loops, two_kernels().kernels.at("a.sm_90a a").loops);
+}
+
+TEST(Allowances, EachFigureAloneFails) {
+    const Allowances recorded = two_kernels();
+    EXPECT_TRUE(judge(recorded, recorded).ok());
+    Allowances now = recorded;
+    Allowance& a = now.kernels["a.sm_90a a"];
+    for (int64_t* figure : {&a.registers, &a.spill_bytes, &a.loops[0].instructions, &a.loops[1].instructions}) {
+        ++*figure;
+        EXPECT_FALSE(judge(recorded, now).ok());
+        EXPECT_EQ(judge(recorded, now).kernels[0].exceeded.size(), 1u);
+        *figure -= 2;
+        EXPECT_TRUE(judge(recorded, now).ok());
+        EXPECT_EQ(judge(recorded, now).kernels[0].notes.size(), 1u);
+        ++*figure;
+    }
+}
+
+TEST(Allowances, OtherLoopsAreJudgedByTheOutermostSum) {
+    const Allowances recorded = two_kernels();
+    Allowances now = recorded;
+    now.kernels["a.sm_90a a"].loops = {{1, 50}, {1, 50}};
+    EXPECT_TRUE(judge(recorded, now).ok());
+    now.kernels["a.sm_90a a"].loops = {{1, 50}, {1, 51}, {2, 1}};
+    EXPECT_FALSE(judge(recorded, now).ok());
+}
+
+TEST(Allowances, AKernelThatIsNotRecordedFailsAndOneThatWentIsTold) {
+    Allowances recorded = two_kernels();
+    recorded.kernels.erase("a.sm_90a a");
+    EXPECT_FALSE(judge(recorded, two_kernels()).ok());
+    const GateReport report = judge(two_kernels(), recorded);
+    EXPECT_TRUE(report.ok());
+    ASSERT_EQ(report.notes.size(), 1u);
+    EXPECT_NE(report.notes[0].find("a.sm_90a a"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ww::inspect
