@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/text.hpp"
 
@@ -133,7 +134,7 @@ class Reader {
         } else if (in_code_ && word == ".type") {
             const size_t comma = rest.find(',');
             if (comma != std::string_view::npos && rest.substr(comma + 1) == "@function")
-                function_names_.push_back(rest.substr(0, comma));
+                function_names_.insert(rest.substr(0, comma));
         }
         return ok();
     }
@@ -165,6 +166,8 @@ class Reader {
         if (!in_code_) return ok();
         Function& function = listing_.functions.back();
         if (const auto word = encoding_word(text)) return second_word(function, *word);
+        if (half_read_)
+            return error("the other half of the last instruction's encoding is missing");
         const auto inside = take_comment(text);
         const auto offset = inside ? hex(*inside) : std::nullopt;
         if (!offset) return error("an instruction starts with its offset, /*0010*/");
@@ -183,8 +186,11 @@ class Reader {
             const auto word = encoding_word(tail);
             if (!word) return error("what stands behind ';' is no encoding");
             made.words[0] = *word;
-            function.has_encoding = true;
+            half_read_ = true;
         }
+        if (!function.instructions.empty() && function.has_encoding != half_read_)
+            return error("encodings stand behind some instructions only");
+        function.has_encoding = half_read_;
         WW_TRY(parts, split_instruction(trim(text.substr(0, end)), made));
         (void)parts;
         place(function, made);
@@ -193,8 +199,8 @@ class Reader {
     }
 
     Status second_word(Function& function, uint64_t word) {
-        if (function.instructions.empty() || function.instructions.back().words[1] != 0)
-            return error("half an encoding that belongs to no instruction");
+        if (!half_read_) return error("half an encoding that belongs to no instruction");
+        half_read_ = false;
         function.instructions.back().words[1] = word;
         return ok();
     }
@@ -239,9 +245,11 @@ class Reader {
     Status close_function() {
         if (!in_code_) return ok();
         Function& function = listing_.functions.back();
-        for (const std::string_view name : function_names_)
-            for (Label& each : function.labels)
-                if (each.name == name) each.is_function = true;
+        if (half_read_)
+            return error("the other half of the last instruction's encoding is missing",
+                         function.instructions.back().line);
+        for (Label& each : function.labels)
+            each.is_function = function_names_.count(each.name) != 0;
         for (Instruction& each : function.instructions) {
             WW_TRY(found, resolve(function, each));
             (void)found;
@@ -282,12 +290,13 @@ class Reader {
     std::string_view line_text_;
     int line_ = 0;
     bool in_code_ = false;
+    bool half_read_ = false;   // the last instruction's encoding lacks its second word
     bool chain_open_ = false;  // source lines were read that belong to the next instruction
     int chain_ = -1, ptx_line_ = 0;
     SourceChain pending_;
     std::map<SourceChain, int> chain_indices_;
     std::unordered_map<std::string_view, int> label_indices_, file_indices_;
-    std::vector<std::string_view> function_names_;
+    std::unordered_set<std::string_view> function_names_;
 };
 
 }  // namespace

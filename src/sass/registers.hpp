@@ -33,8 +33,8 @@ struct Written {
                reg.index < first.index + count && reg.index >= 0;
     }
 };
-// What it writes, as far as its text says: the destination and, for comparisons, both predicates.
-// Wide results are as wide as their modifiers say, tensor results at least four registers.
+// What it writes, as far as its text says: the destination and predicates beside it. Wide results
+// are as wide as their modifiers and shapes say; what a called subroutine writes is not among it.
 std::vector<Written> written_by(const Instruction& instruction);
 
 // The address of a load or store: what is added to, and the constant; nothing where there is none.
