@@ -7,27 +7,37 @@
 namespace ww::sass {
 namespace {
 
-LoopAnalysis analyse_loop(const Function& function, const Graph& graph, int index,
-                          const std::optional<Rates>& rates) {
-    LoopAnalysis out;
-    const Loop& loop = graph.loops[index];
-    std::optional<Estimator> estimator;
-    if (rates) estimator.emplace(*rates);
-    std::set<SourceLine> lines;
-    for (const int number : loop.blocks) {
-        const Block& block = graph.blocks[number];
+// Each instruction is looked at once, in the innermost loop that it is in; what is known of a loop
+// goes to the one around it.
+std::vector<LoopAnalysis> analyse_loops(const Function& function, const Graph& graph,
+                                        const std::optional<Rates>& rates) {
+    const size_t count = graph.loops.size();
+    std::vector<LoopAnalysis> out(count);
+    std::vector<Estimator> estimators;
+    if (rates) estimators.assign(count, Estimator(*rates));
+    for (const Block& block : graph.blocks) {
+        if (block.loop < 0) continue;
         for (int i = block.first; i < block.end; ++i) {
             const Instruction& each = function.instructions[i];
-            out.all.add(each);
-            if (each.chain >= 0) lines.insert(function.chains[each.chain].front());
-            if (block.loop != index) continue;
-            out.own.add(each);
-            if (estimator) estimator->add(each);
+            out[block.loop].own.add(each);
+            if (rates) estimators[block.loop].add(each);
+            if (each.chain >= 0)
+                out[block.loop].lines.push_back(function.chains[each.chain].front());
         }
     }
-    if (estimator) out.estimate = estimator->result();
-    out.trip = trip_hint(function, graph, loop);
-    out.lines.assign(lines.begin(), lines.end());
+    const TripHints trips(function, graph);
+    for (size_t i = count; i-- > 0;) {  // inner loops stand behind those around them
+        LoopAnalysis& loop = out[i];
+        std::sort(loop.lines.begin(), loop.lines.end());
+        loop.lines.erase(std::unique(loop.lines.begin(), loop.lines.end()), loop.lines.end());
+        loop.all.add(loop.own);
+        if (rates) loop.estimate = estimators[i].result();
+        loop.trip = trips.of(graph.loops[i]);
+        if (graph.loops[i].parent < 0) continue;
+        LoopAnalysis& around = out[graph.loops[i].parent];
+        around.all.add(loop.all);
+        around.lines.insert(around.lines.end(), loop.lines.begin(), loop.lines.end());
+    }
     return out;
 }
 
@@ -46,8 +56,7 @@ Analysis analyse(const Function& function, const std::optional<Rates>& rates) {
         if (opcode.of == Class::local) out.local.push_back(i);
         if (!opcode.known) unknown.insert(base_name(each.opcode));
     }
-    for (int i = 0; i < static_cast<int>(out.graph.loops.size()); ++i)
-        out.loops.push_back(analyse_loop(function, out.graph, i, rates));
+    out.loops = analyse_loops(function, out.graph, rates);
     out.narrow = narrow_accesses(function, out.graph);
     out.tensor = tensor_order(function, out.graph);
     out.unknown.assign(unknown.begin(), unknown.end());

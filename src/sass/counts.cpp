@@ -14,4 +14,16 @@ void Counts::add(const Instruction& instruction) {
     ++widths[of][width_index(access_bits(instruction.opcode))];
 }
 
+void Counts::add(const Counts& other) {
+    total += other.total;
+    for (size_t i = 0; i < kClasses; ++i) {
+        of_class[i] += other.of_class[i];
+        for (size_t width = 0; width < kWidths.size(); ++width) {
+            loads[i][width] += other.loads[i][width];
+            stores[i][width] += other.stores[i][width];
+        }
+    }
+    for (const auto& [opcode, count] : other.opcodes) opcodes[opcode] += count;
+}
+
 }  // namespace ww::sass

@@ -19,6 +19,7 @@ struct Counts {
     std::array<Widths, kClasses> loads{}, stores{};
 
     void add(const Instruction& instruction);
+    void add(const Counts& other);
     int operator[](Class of) const { return of_class[static_cast<size_t>(of)]; }
 };
 

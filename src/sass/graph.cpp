@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "sass/dominators.hpp"
 #include "sass/opcode.hpp"
 
 namespace ww::sass {
@@ -41,7 +42,6 @@ class Builder {
         find_jumps();
         cut();
         connect();
-        number();
         find_dominators();
         find_loops();
     }
@@ -122,75 +122,26 @@ class Builder {
         root_.erase(std::unique(root_.begin(), root_.end()), root_.end());
     }
 
-    const std::vector<int>& successors(int block) const {
-        return block == top() ? root_ : g_.blocks[block].successors;
-    }
     int top() const { return static_cast<int>(g_.blocks.size()); }
 
-    // Depth-first, without recursion: hostile graphs are deep.
-    void number() {
-        const size_t n = g_.blocks.size() + 1;
-        order_.assign(n, -1);
-        finished_.reserve(n);
-        std::vector<char> state(n, 0);  // 1: on the stack, 2: done
-        std::vector<std::pair<int, size_t>> stack{{top(), 0}};
-        state[top()] = 1;
-        while (!stack.empty()) {
-            const int block = stack.back().first;
-            const std::vector<int>& next = successors(block);
-            if (stack.back().second < next.size()) {
-                const int to = next[stack.back().second++];
-                if (state[to] == 0) {
-                    state[to] = 1;
-                    stack.emplace_back(to, 0);
-                } else if (state[to] == 1) {
-                    retreating_.emplace_back(block, to);
-                }
-                continue;
-            }
-            state[block] = 2;
-            finished_.push_back(block);
-            stack.pop_back();
-        }
-        for (size_t i = 0; i < finished_.size(); ++i) order_[finished_[i]] = static_cast<int>(i);
-        for (int block = 0; block < top(); ++block) g_.blocks[block].reachable = order_[block] >= 0;
-    }
-
-    int meet(int a, int b) const {
-        while (a != b) {
-            while (order_[a] < order_[b]) a = idom_[a];
-            while (order_[b] < order_[a]) b = idom_[b];
-        }
-        return a;
-    }
-
-    // Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
     void find_dominators() {
-        predecessors_.resize(g_.blocks.size() + 1);
-        for (const int block : finished_)
-            for (const int to : successors(block)) predecessors_[to].push_back(block);
-        idom_.assign(g_.blocks.size() + 1, -1);
-        idom_[top()] = top();
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (size_t i = finished_.size() - 1; i-- > 0;) {
-                const int block = finished_[i];
-                int found = -1;
-                for (const int from : predecessors_[block])
-                    if (idom_[from] >= 0) found = found < 0 ? from : meet(found, from);
-                if (found != idom_[block]) idom_[block] = found, changed = true;
-            }
-        }
+        std::vector<std::vector<int>> next;
+        next.reserve(g_.blocks.size() + 1);
+        for (const Block& block : g_.blocks) next.push_back(block.successors);
+        next.push_back(root_);
+        found_ = dominators_of(next, top());
         number_tree();
         g_.dominator.assign(g_.blocks.size(), -1);
-        for (int block = 0; block < top(); ++block)
-            if (idom_[block] != top()) g_.dominator[block] = idom_[block];
+        for (int block = 0; block < top(); ++block) {
+            g_.blocks[block].reachable = found_.immediate[block] >= 0;
+            if (found_.immediate[block] != top()) g_.dominator[block] = found_.immediate[block];
+        }
     }
 
     void number_tree() {
         std::vector<std::vector<int>> children(g_.blocks.size() + 1);
         for (int block = 0; block < top(); ++block)
-            if (idom_[block] >= 0) children[idom_[block]].push_back(block);
+            if (found_.immediate[block] >= 0) children[found_.immediate[block]].push_back(block);
         g_.enter.assign(g_.blocks.size() + 1, -1);
         g_.leave.assign(g_.blocks.size() + 1, -1);
         int clock = 0;
@@ -210,65 +161,117 @@ class Builder {
     }
 
     void find_loops() {
-        std::vector<int> loop_of_header(g_.blocks.size(), -1);
-        for (const auto& [from, to] : retreating_)
+        for (const auto& [from, to] : found_.retreating)
             if (!g_.dominates(to, from)) ++g_.irreducible;
+        loop_of_header_.assign(g_.blocks.size(), -1);
         for (int block = 0; block < top(); ++block) {
             if (!g_.blocks[block].reachable) continue;
             for (const int to : g_.blocks[block].successors) {
                 if (!g_.dominates(to, block)) continue;
-                if (loop_of_header[to] < 0) {
-                    loop_of_header[to] = static_cast<int>(g_.loops.size());
+                if (loop_of_header_[to] < 0) {
+                    loop_of_header_[to] = static_cast<int>(g_.loops.size());
                     Loop loop;
                     loop.header = to;
                     g_.loops.push_back(std::move(loop));
                 }
-                g_.loops[loop_of_header[to]].latches.push_back(block);
+                g_.loops[loop_of_header_[to]].latches.push_back(block);
             }
         }
-        for (Loop& loop : g_.loops) fill(loop);
         nest();
+        sort_loops();
+        list_blocks();
     }
 
-    void fill(Loop& loop) const {
-        std::vector<char> inside(g_.blocks.size(), 0);
-        inside[loop.header] = 1;
-        std::vector<int> work;
-        for (const int latch : loop.latches)
-            if (!inside[latch]) inside[latch] = 1, work.push_back(latch);
-        while (!work.empty()) {
-            const int block = work.back();
-            work.pop_back();
-            for (const int from : predecessors_[block])
-                if (!inside[from]) inside[from] = 1, work.push_back(from);
-        }
-        for (int block = 0; block < top(); ++block)
-            if (inside[block]) loop.blocks.push_back(block);
-    }
-
-    // Loops of different headers lie apart or one in the other: the larger one is the outer one.
+    // Inner loops first: a header is walked to before those that it dominates. Each loop that is
+    // done is one node, its header, so that no block is looked at twice.
     void nest() {
-        std::sort(g_.loops.begin(), g_.loops.end(), [](const Loop& a, const Loop& b) {
-            return a.blocks.size() != b.blocks.size() ? a.blocks.size() > b.blocks.size()
-                                                      : a.header < b.header;
-        });
-        std::stable_sort(g_.loops.begin(), g_.loops.end(), [](const Loop& a, const Loop& b) {
-            return a.blocks.front() < b.blocks.front();
-        });
-        for (int i = 0; i < static_cast<int>(g_.loops.size()); ++i) {
-            Loop& loop = g_.loops[i];
-            loop.parent = g_.blocks[loop.header].loop;
-            loop.depth = loop.parent < 0 ? 1 : g_.loops[loop.parent].depth + 1;
-            for (const int block : loop.blocks) g_.blocks[block].loop = i;
+        std::vector<std::vector<int>> from(g_.blocks.size());
+        for (int block = 0; block < top(); ++block)
+            if (g_.blocks[block].reachable)
+                for (const int to : g_.blocks[block].successors) from[to].push_back(block);
+        around_.resize(g_.blocks.size());
+        for (int block = 0; block < top(); ++block) around_[block] = block;
+        std::vector<int> work;
+        for (auto each = found_.order.rbegin(); each != found_.order.rend(); ++each) {
+            if (*each == top() || loop_of_header_[*each] < 0) continue;
+            const int header = *each, index = loop_of_header_[header];
+            g_.blocks[header].loop = index;
+            work = g_.loops[index].latches;
+            while (!work.empty()) {
+                const int node = node_of(work.back());
+                work.pop_back();
+                if (node == header) continue;
+                around_[node] = header;
+                if (const int inner = g_.blocks[node].loop; inner >= 0)
+                    g_.loops[inner].parent = index;
+                else
+                    g_.blocks[node].loop = index;
+                work.insert(work.end(), from[node].begin(), from[node].end());
+            }
         }
+    }
+
+    // The outermost header so far that the block is in the loop of, with the way there shortened.
+    int node_of(int block) {
+        while (around_[block] != block) block = around_[block] = around_[around_[block]];
+        return block;
+    }
+
+    // By their first blocks, the outer one first; those nested too deep go.
+    void sort_loops() {
+        const int count = static_cast<int>(g_.loops.size());
+        // Around before inside: blocks were walked to in that order.
+        for (const int header : found_.order) {
+            if (header == top() || loop_of_header_[header] < 0) continue;
+            Loop& loop = g_.loops[loop_of_header_[header]];
+            loop.depth = loop.parent < 0 ? 1 : g_.loops[loop.parent].depth + 1;
+        }
+        std::vector<int> first(count, top()), kept, place(count, -1);
+        for (int block = top() - 1; block >= 0; --block)
+            if (g_.blocks[block].loop >= 0) first[g_.blocks[block].loop] = block;
+        for (auto each = found_.order.rbegin(); each != found_.order.rend(); ++each) {
+            if (*each == top() || loop_of_header_[*each] < 0) continue;
+            const int index = loop_of_header_[*each], parent = g_.loops[index].parent;
+            if (parent >= 0) first[parent] = std::min(first[parent], first[index]);
+        }
+        for (int i = 0; i < count; ++i) {
+            if (g_.loops[i].depth <= kDeepestLoop)
+                kept.push_back(i);
+            else
+                ++g_.too_deep;
+        }
+        std::sort(kept.begin(), kept.end(), [&](int a, int b) {
+            return std::pair(first[a], g_.loops[a].depth) < std::pair(first[b], g_.loops[b].depth);
+        });
+        for (size_t i = 0; i < kept.size(); ++i) place[kept[i]] = static_cast<int>(i);
+        // What is too deep is the business of the deepest loop around it that stays.
+        for (const int header : found_.order) {
+            if (header == top() || loop_of_header_[header] < 0) continue;
+            const int index = loop_of_header_[header];
+            if (place[index] < 0) place[index] = place[g_.loops[index].parent];
+        }
+        std::vector<Loop> sorted;
+        for (const int i : kept) {
+            if (g_.loops[i].parent >= 0) g_.loops[i].parent = place[g_.loops[i].parent];
+            sorted.push_back(std::move(g_.loops[i]));
+        }
+        g_.loops = std::move(sorted);
+        for (Block& block : g_.blocks)
+            if (block.loop >= 0) block.loop = place[block.loop];
+    }
+
+    void list_blocks() {
+        for (int block = 0; block < top(); ++block)
+            for (int loop = g_.blocks[block].loop; loop >= 0; loop = g_.loops[loop].parent)
+                g_.loops[loop].blocks.push_back(block);
     }
 
     const Function& f_;
     Graph& g_;
     std::unordered_map<std::string_view, int> labels_;
-    std::vector<std::vector<int>> jumps_, predecessors_;
-    std::vector<int> root_, order_, finished_, idom_;
-    std::vector<std::pair<int, int>> retreating_;
+    std::vector<std::vector<int>> jumps_;
+    std::vector<int> root_, loop_of_header_, around_;
+    Dominators found_;
 };
 
 }  // namespace

@@ -25,12 +25,17 @@ struct Loop {
     int depth = 1;             // 1: outermost
 };
 
+// Loops inside that many others are not listed (Graph::too_deep counts them): no compiler writes
+// such code, and lists of blocks would be as long as the square of the code.
+constexpr int kDeepestLoop = 100;
+
 struct Graph {
     std::vector<Block> blocks;   // in the order of their addresses
     std::vector<int> block_of;   // by instruction
     std::vector<Loop> loops;     // by their first instruction, an outer loop first
     std::vector<int> dominator;  // immediate one, by block; -1: a root, or not reachable
     int irreducible = 0;         // edges that go back in a depth-first walk and close no natural loop
+    int too_deep = 0;            // loops that are not listed: kDeepestLoop others are around them
     int unknown_jumps = 0;       // branches whose targets the listing does not name
 
     bool dominates(int a, int b) const;

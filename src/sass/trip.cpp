@@ -4,193 +4,154 @@
 #include <algorithm>
 
 #include "sass/opcode.hpp"
+#include "sass/progression.hpp"
 
 namespace ww::sass {
 namespace {
 
-class TripFinder {
-  public:
-    TripFinder(const Function& function, const Graph& graph, const Loop& loop)
-        : f_(function), g_(graph), loop_(loop), inside_(graph.blocks.size(), 0) {
-        for (const int block : loop.blocks) inside_[block] = 1;
-    }
-
-    TripHint find() {
-        TripHint out;
-        if (loop_.latches.size() != 1) return out;
-        const int branch = g_.blocks[loop_.latches.front()].end - 1;
-        const Instruction& jump = f_.instructions[branch];
-        if (!is_direct_branch(jump) || jump.target != g_.blocks[loop_.header].first) return out;
-        const auto guard = register_of(jump.guard.substr(std::min<size_t>(1, jump.guard.size())));
-        if (!guard || guard->index < 0) return out;
-        const int test = definition_before(branch, *guard);
-        if (test < 0) return out;
-        const Instruction& compare = f_.instructions[test];
-        const std::string_view base = base_name(compare.opcode);
-        const auto operands = operands_of(compare);
-        if (!compare.guard.empty()) return out;
-        if ((base != "ISETP" && base != "UISETP") || operands.size() < 5) return out;
-        out.comparison = std::string(compare.opcode);
-        for (const int side : {2, 3}) {
-            const auto counter = register_of(operands[side]);
-            if (!counter || counter->index < 0 || operands[side].front() == '-') continue;
-            const int update = only_definition(*counter);
-            if (update < 0) continue;
-            const auto step = step_of(f_.instructions[update], *counter);
-            if (!step) continue;
-            out.counter = std::string(operands[side].substr(0, operands[side].find('.')));
-            out.step = step;
-            out.bound = std::string(operands[5 - side]);
-            if (operands[4] == "PT" && operands[1] == "PT" && leaves_only_at(branch))
-                out.count = count(*counter, update, test, jump.guard.starts_with("@!"),
-                                  side == 3, out);
-            return out;
-        }
-        return out;
-    }
-
-  private:
-    bool writes(int instruction, const Register& reg) const {
-        const auto written = written_by(f_.instructions[instruction]);
-        return std::any_of(written.begin(), written.end(),
-                           [&](const Written& each) { return each.has(reg); });
-    }
-
-    // Loops with another exit may run less often than the counter says.
-    bool leaves_only_at(int branch) const {
-        for (const int block : loop_.blocks) {
-            const int last = g_.blocks[block].end - 1;
-            const std::string_view base = base_name(f_.instructions[last].opcode);
-            if (base == "EXIT" || base == "RET") return false;
-            for (const int to : g_.blocks[block].successors)
-                if (!inside_[to] && last != branch) return false;
-        }
-        return true;
-    }
-
-    // In the latch, or in blocks of the loop that dominate it.
-    int definition_before(int branch, const Register& reg) const {
-        int end = branch;
-        for (int block = g_.block_of[branch]; block >= 0 && inside_[block];
-             block = g_.dominator[block]) {
-            for (int i = std::min(end, g_.blocks[block].end) - 1; i >= g_.blocks[block].first; --i)
-                if (writes(i, reg)) return i;
-            end = static_cast<int>(f_.instructions.size());
-        }
-        return -1;
-    }
-
-    int only_definition(const Register& reg) const {
-        int found = -1;
-        for (const int block : loop_.blocks)
-            for (int i = g_.blocks[block].first; i < g_.blocks[block].end; ++i)
-                if (writes(i, reg)) {
-                    if (found >= 0) return -1;
-                    found = i;
-                }
-        // Once an iteration: not in an inner loop, nor in a branch that may be left out.
-        if (found < 0 || !f_.instructions[found].guard.empty()) return -1;
-        const int block = g_.block_of[found];
-        const bool always = g_.blocks[block].loop == g_.blocks[loop_.header].loop &&
-                            g_.dominates(block, loop_.latches.front());
-        return always ? found : -1;
-    }
-
-    // IADD3 R2, R2, 0x4, RZ; VIADD R2, R2, 0xfffffffc; UIADD3 UR4, UPT, UPT, UR4, 0x1, URZ.
-    static std::optional<int64_t> step_of(const Instruction& update, const Register& reg) {
-        const std::string_view base = base_name(update.opcode);
-        if (base != "IADD3" && base != "VIADD" && base != "UIADD3" && base != "IADD" &&
-            base != "UIADD" && base != "UVIADD")
-            return std::nullopt;
-        if (has_modifier(update.opcode, "X") || has_modifier(update.opcode, "64")) return std::nullopt;
-        bool itself = false;
-        int64_t step = 0;
-        const auto operands = operands_of(update);
-        for (size_t i = 1; i < operands.size(); ++i) {
-            if (const auto number = number_of(operands[i]))
-                step += static_cast<int32_t>(static_cast<uint32_t>(*number));
-            else if (const auto each = register_of(operands[i])) {
-                if (each->index < 0) continue;
-                if (*each != reg || itself || operands[i].front() == '-') return std::nullopt;
-                itself = true;
-            } else {
-                return std::nullopt;
+// Loops with another exit may run less often than the counter says; and where the branch only goes
+// elsewhere in the loop, it says nothing.
+bool leaves_only_at(int branch, const Function& function, const Graph& graph, const Loop& loop) {
+    bool leaves = false;
+    for (const int block : loop.blocks) {
+        const int last = graph.blocks[block].end - 1;
+        const std::string_view base = base_name(function.instructions[last].opcode);
+        if (base == "EXIT" || base == "RET") return false;
+        for (const int to : graph.blocks[block].successors)
+            if (!std::binary_search(loop.blocks.begin(), loop.blocks.end(), to)) {
+                if (last != branch) return false;
+                leaves = true;
             }
+    }
+    return leaves;
+}
+
+// IADD3 R2, R2, 0x4, RZ; VIADD R2, R2, 0xfffffffc; UIADD3 UR4, UPT, UPT, UR4, 0x1, URZ.
+std::optional<int64_t> step_of(const Instruction& update, const Register& counter) {
+    const std::string_view base = base_name(update.opcode);
+    if (base != "IADD3" && base != "VIADD" && base != "UIADD3" && base != "IADD" &&
+        base != "UIADD" && base != "UVIADD")
+        return std::nullopt;
+    if (has_modifier(update.opcode, "X") || has_modifier(update.opcode, "64")) return std::nullopt;
+    bool itself = false;
+    uint32_t step = 0;
+    const auto operands = operands_of(update);
+    for (size_t i = 1; i < operands.size(); ++i) {
+        if (const auto number = number_of(operands[i])) {
+            step += static_cast<uint32_t>(*number);
+        } else if (const auto each = register_of(operands[i])) {
+            if (each->index < 0) continue;
+            if (*each != counter || itself || operands[i].find_first_of("-~|") == 0)
+                return std::nullopt;
+            itself = true;
+        } else {
+            return std::nullopt;
         }
-        if (!itself || step == 0) return std::nullopt;
-        return static_cast<int32_t>(static_cast<uint32_t>(step));
     }
+    if (!itself || step == 0) return std::nullopt;
+    return static_cast<int32_t>(step);
+}
 
-    // The constant that the register holds before the loop: its last definition on the way there,
-    // if nothing else in between writes it.
-    std::optional<int64_t> start_of(const Register& reg) const {
-        const int header = g_.blocks[loop_.header].first;
-        int found = -1;
-        for (int block = g_.dominator[loop_.header]; block >= 0 && found < 0;
-             block = g_.dominator[block])
-            for (int i = g_.blocks[block].end - 1; i >= g_.blocks[block].first && found < 0; --i)
-                if (writes(i, reg)) found = i;
-        if (found < 0 || found >= header) return std::nullopt;
-        for (int i = found + 1; i < header; ++i)
-            if (writes(i, reg)) return std::nullopt;
-        const Instruction& each = f_.instructions[found];
-        const std::string_view base = base_name(each.opcode);
-        const auto operands = operands_of(each);
-        if (!each.guard.empty() || operands.size() < 2) return std::nullopt;
-        if (base == "MOV" || base == "UMOV" || base == "CS2R") return number_of(operands[1]);
-        if (each.opcode == "IMAD.MOV.U32" && operands.size() == 4 && operands[1] == "RZ")
-            return number_of(operands[3]);
+// The number that the instruction puts into its result.
+std::optional<int64_t> constant_of(const Instruction& instruction) {
+    const std::string_view base = base_name(instruction.opcode);
+    const auto operands = operands_of(instruction);
+    if (!instruction.guard.empty() || operands.size() < 2) return std::nullopt;
+    if (base == "MOV" || base == "UMOV" || base == "CS2R") return number_of(operands[1]);
+    if (instruction.opcode == "IMAD.MOV.U32" && operands.size() == 4 && operands[1] == "RZ")
+        return number_of(operands[3]);
+    // Zero from the pipe that is free: HFMA2.MMA R0, -RZ, RZ, 0, 0.
+    if (base == "HFMA2" && operands.size() == 5 && operands[1] == "-RZ" && operands[2] == "RZ" &&
+        operands[3] == "0" && operands[4] == "0")
+        return 0;
+    return std::nullopt;
+}
+
+// Counters of 32 bits only; nothing for other comparisons. mirrored: the counter is on the right.
+std::optional<Comparison> comparison_of(std::string_view opcode, bool mirrored) {
+    if (has_modifier(opcode, "EX") || has_modifier(opcode, "S64") || has_modifier(opcode, "U64"))
         return std::nullopt;
-    }
-
-    std::optional<int64_t> count(const Register& reg, int update, int test, bool negated,
-                                 bool swapped, const TripHint& hint) const {
-        constexpr int64_t kMost = 1 << 16;
-        const auto start = start_of(reg), bound = number_of(hint.bound);
-        if (!start || !bound) return std::nullopt;
-        const bool is_unsigned = has_modifier(hint.comparison, "U32");
-        const bool updated_first =
-            g_.block_of[update] == g_.block_of[test]
-                ? update < test
-                : g_.dominates(g_.block_of[update], g_.block_of[test]);
-        const auto value = [&](int64_t raw) -> int64_t {
-            const uint32_t low = static_cast<uint32_t>(raw);
-            return is_unsigned ? int64_t{low} : int64_t{static_cast<int32_t>(low)};
-        };
-        int64_t counter = static_cast<int32_t>(static_cast<uint32_t>(*start));
-        for (int64_t iteration = 1; iteration <= kMost; ++iteration) {
-            if (updated_first) counter += *hint.step;
-            const int64_t a = swapped ? value(*bound) : value(counter);
-            const int64_t b = swapped ? value(counter) : value(*bound);
-            const auto holds = compare(hint.comparison, a, b);
-            if (!holds) return std::nullopt;
-            if (*holds == negated) return iteration;
-            if (!updated_first) counter += *hint.step;
-        }
-        return std::nullopt;
-    }
-
-    static std::optional<bool> compare(std::string_view opcode, int64_t a, int64_t b) {
-        if (has_modifier(opcode, "EX")) return std::nullopt;
-        if (has_modifier(opcode, "NE")) return a != b;
-        if (has_modifier(opcode, "EQ")) return a == b;
-        if (has_modifier(opcode, "LT")) return a < b;
-        if (has_modifier(opcode, "LE")) return a <= b;
-        if (has_modifier(opcode, "GT")) return a > b;
-        if (has_modifier(opcode, "GE")) return a >= b;
-        return std::nullopt;
-    }
-
-    const Function& f_;
-    const Graph& g_;
-    const Loop& loop_;
-    std::vector<char> inside_;
-};
+    struct {
+        std::string_view name;
+        Comparison as_is, mirrored;
+    } constexpr kAll[] = {
+        {"NE", Comparison::ne, Comparison::ne}, {"EQ", Comparison::eq, Comparison::eq},
+        {"LT", Comparison::lt, Comparison::gt}, {"LE", Comparison::le, Comparison::ge},
+        {"GT", Comparison::gt, Comparison::lt}, {"GE", Comparison::ge, Comparison::le}};
+    for (const auto& each : kAll)
+        if (has_modifier(opcode, each.name)) return mirrored ? each.mirrored : each.as_is;
+    return std::nullopt;
+}
 
 }  // namespace
 
-TripHint trip_hint(const Function& function, const Graph& graph, const Loop& loop) {
-    return TripFinder(function, graph, loop).find();
+TripHints::TripHints(const Function& function, const Graph& graph)
+    : function_(function), graph_(graph), definitions_(function, graph) {}
+
+TripHint TripHints::of(const Loop& loop) const {
+    TripHint out;
+    if (loop.latches.size() != 1) return out;
+    const int branch = graph_.blocks[loop.latches.front()].end - 1;
+    const Instruction& jump = function_.instructions[branch];
+    if (!is_direct_branch(jump) || jump.target != graph_.blocks[loop.header].first) return out;
+    const auto guard = register_of(jump.guard.substr(std::min<size_t>(1, jump.guard.size())));
+    if (!guard || guard->index < 0) return out;
+    const int test = definitions_.reaching(branch, *guard, loop);
+    if (test < 0) return out;
+    const Instruction& compare = function_.instructions[test];
+    const std::string_view base = base_name(compare.opcode);
+    const auto operands = operands_of(compare);
+    if (!compare.guard.empty() || (base != "ISETP" && base != "UISETP") || operands.size() < 5)
+        return out;
+    out.comparison = std::string(compare.opcode);
+    for (const int side : {2, 3}) {
+        const auto counter = register_of(operands[side]);
+        if (!counter || counter->index < 0 || operands[side].front() == '-') continue;
+        const int update = update_of(loop, *counter);
+        if (update < 0) continue;
+        out.step = step_of(function_.instructions[update], *counter);
+        if (!out.step) continue;
+        out.counter = std::string(operands[side].substr(0, operands[side].find('.')));
+        out.bound = std::string(operands[5 - side]);
+        const auto comparison = comparison_of(compare.opcode, side == 3);
+        const auto bound = number_of(out.bound), start = start_of(loop, *counter);
+        // The predicate is the comparison alone, not also the one that is an operand.
+        const bool alone = operands[4] == "PT" || operands[4] == "UPT";
+        // Cycles that are no loop here may run the update more than once.
+        const bool loops_known = graph_.irreducible == 0 && graph_.too_deep == 0;
+        if (!comparison || !bound || !start || !alone || !loops_known ||
+            register_of(operands[0]) != guard || !leaves_only_at(branch, function_, graph_, loop))
+            return out;
+        Range32 stop = numbers_where(*comparison, static_cast<uint32_t>(*bound),
+                                     has_modifier(compare.opcode, "U32"));
+        if (!jump.guard.starts_with("@!")) stop = stop.others();
+        const int update_block = graph_.block_of[update], test_block = graph_.block_of[test];
+        const bool updated_first =
+            update_block == test_block ? update < test : graph_.dominates(update_block, test_block);
+        const uint32_t step = static_cast<uint32_t>(*out.step);
+        const uint32_t first = static_cast<uint32_t>(*start) + (updated_first ? step : 0);
+        if (const auto steps = steps_into(stop, first, step))
+            out.count = static_cast<int64_t>(*steps) + 1;
+        return out;
+    }
+    return out;
+}
+
+// The one instruction that changes it, once an iteration: not in an inner loop, nor in a branch
+// that may be left out.
+int TripHints::update_of(const Loop& loop, const Register& counter) const {
+    const int found = definitions_.only_one_in(loop, counter);
+    if (found < 0 || !function_.instructions[found].guard.empty()) return -1;
+    const int block = graph_.block_of[found];
+    const bool always = graph_.blocks[block].loop == graph_.blocks[loop.header].loop &&
+                        graph_.dominates(block, loop.latches.front());
+    return always ? found : -1;
+}
+
+// The constant that the register holds whenever the loop is entered.
+std::optional<int64_t> TripHints::start_of(const Loop& loop, const Register& counter) const {
+    const int found = definitions_.reaching_entry(loop, counter);
+    return found < 0 ? std::nullopt : constant_of(function_.instructions[found]);
 }
 
 }  // namespace ww::sass

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "sass/definitions.hpp"
 #include "sass/graph.hpp"
-#include "sass/registers.hpp"
 
 namespace ww::sass {
 
@@ -19,6 +19,19 @@ struct TripHint {
     std::optional<int64_t> count;  // iterations
 };
 
-TripHint trip_hint(const Function& function, const Graph& graph, const Loop& loop);
+// Of the loops of one function. The function and its graph must stay while it is used.
+class TripHints {
+  public:
+    TripHints(const Function& function, const Graph& graph);
+    TripHint of(const Loop& loop) const;
+
+  private:
+    int update_of(const Loop& loop, const Register& counter) const;
+    std::optional<int64_t> start_of(const Loop& loop, const Register& counter) const;
+
+    const Function& function_;
+    const Graph& graph_;
+    Definitions definitions_;
+};
 
 }  // namespace ww::sass
