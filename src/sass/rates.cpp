@@ -43,11 +43,11 @@ constexpr Rates kRates[] = {
 Result<Rates> rates_of(std::string_view target) {
     WW_TRY(read, parse_target(target));
     const int sm = read.sm == 121 ? 120 : read.sm;
-    std::string known;
-    for (const Rates& row : kRates) {
+    for (const Rates& row : kRates)
         if (row.sm == sm) return row;
+    std::string known;
+    for (const Rates& row : kRates)
         known += fmt::format("{}sm_{}", known.empty() ? "" : ", ", row.sm);
-    }
     return fail(fmt::format("no rates are known for {}; known: {}", read.text(), known));
 }
 
