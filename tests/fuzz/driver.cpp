@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a fuzzer without libFuzzer: a fixed number of seeded mutations of its seeds, the same ones
 // on every machine. fuzz_<name> [--runs N] [--seed S] [--only I]; a crash names the execution.
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,6 +86,13 @@ void on_crash(int signal) {
     std::raise(signal);
 }
 
+// A hang is a crash by SIGPROF. Processor time: on a busy machine a run may wait for long.
+void limit_time(int seconds) {
+    itimerval limit{};
+    limit.it_value.tv_sec = seconds;
+    setitimer(ITIMER_PROF, &limit, nullptr);
+}
+
 uint64_t number(const char* text) {
     char* end = nullptr;
     const uint64_t value = std::strtoull(text, &end, 10);
@@ -119,7 +127,7 @@ int main(int argc, char** argv) {
         }
         ++i;
     }
-    for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGALRM})
+    for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGPROF})
         std::signal(signal, on_crash);
     const std::vector<std::string> seeds = ww_fuzz_seeds(), words = ww_fuzz_words();
     if (seeds.empty() || words.empty()) {
@@ -130,7 +138,7 @@ int main(int argc, char** argv) {
     const uint64_t last = only == ~uint64_t{0} ? runs : only + 1;
     for (uint64_t i = first; i < last; ++i) {
         current_execution = i;
-        if (i % 1024 == 0) alarm(60);  // a hang is a crash by SIGALRM
+        if (i % 1024 == 0) limit_time(60);
         Random random{current_seed * 0xD1B54A32D192ED03u ^ i * 0x8CB92BA72F3D8DD7u};
         std::string text = seeds[random.below(seeds.size())];
         for (size_t k = 1 + random.below(8); k > 0; --k) mutate(text, seeds, words, random);
@@ -140,7 +148,7 @@ int main(int argc, char** argv) {
         }
         LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), text.size());
     }
-    alarm(0);
+    limit_time(0);
     std::printf("fuzz: %llu executions\n", static_cast<unsigned long long>(last - first));
     return 0;
 }
