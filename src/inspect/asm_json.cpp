@@ -178,6 +178,7 @@ json kernel_json(const KernelInfo& kernel) {
     for (size_t i = 0; i < kernel.analysis->loops.size(); ++i)
         out["loops"].push_back(loop_json(kernel, static_cast<int>(i)));
     out["irreducible_edges"] = kernel.analysis->graph.irreducible;
+    out["loops_too_deep"] = kernel.analysis->graph.too_deep;
     out["unknown_jumps"] = kernel.analysis->graph.unknown_jumps;
     out["local_accesses"] = local_json(kernel);
     out["findings"] = findings_json(kernel);
