@@ -84,9 +84,7 @@ void run_tx(Warp& w, const Inst& in) {
     const uint32_t* count = w.in<uint32_t>(in[1][0], scratch);
     each_mbarrier(w, in, MbarrierAux::unpack(in.aux), [&](int lane, const MemoryRange& at) {
         update_mbarrier(thread_access(w, in, lane), at, [&](Mbarrier& m) {
-            if (Complete) return m.complete_transactions(count[lane]);
-            m.expect_transactions(count[lane]);
-            return false;
+            return Complete ? m.complete_transactions(count[lane]) : m.expect_transactions(count[lane]);
         });
     });
 }

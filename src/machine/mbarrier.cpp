@@ -104,12 +104,13 @@ bool Mbarrier::arrive_drop(uint32_t count) {
     return arrive(count);
 }
 
-void Mbarrier::expect_transactions(uint32_t count) {
+bool Mbarrier::expect_transactions(uint32_t count) {
     const int64_t sum = int64_t{transactions_} + count;
     if (count > kMaxCount || sum > int64_t{kMaxCount})
         throw GuestTrap(fmt::format("expect_tx of {} makes the tx-count of an mbarrier {}; the limit is {}",
                                     count, sum, kMaxCount));
     transactions_ = static_cast<int32_t>(sum);
+    return complete_if_due();
 }
 
 bool Mbarrier::complete_transactions(uint32_t count) {

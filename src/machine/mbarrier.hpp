@@ -28,7 +28,8 @@ class Mbarrier {
     // True: the phase completed, and the next one has begun.
     bool arrive(uint32_t count);
     bool arrive_drop(uint32_t count);
-    void expect_transactions(uint32_t count);
+    // Bytes that came before they were expected may complete the phase here.
+    bool expect_transactions(uint32_t count);
     bool complete_transactions(uint32_t count);
     // cp.async.mbarrier.arrive without .noinc announces its arrival with this.
     void add_pending();

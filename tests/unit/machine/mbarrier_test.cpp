@@ -45,6 +45,17 @@ TEST(Mbarrier, APhaseNeedsArrivalsAndBytes) {
     EXPECT_FALSE(m.parity());
 }
 
+TEST(Mbarrier, AnExpectationOfBytesThatCameCompletesThePhase) {
+    Mbarrier m = Mbarrier::initial(1);
+    EXPECT_FALSE(m.complete_transactions(16));
+    EXPECT_FALSE(m.arrive(1));
+    EXPECT_FALSE(m.expect_transactions(12));
+    EXPECT_FALSE(m.parity());
+    EXPECT_TRUE(m.expect_transactions(4));
+    EXPECT_TRUE(m.parity());
+    EXPECT_EQ(m.pending(), 1u);
+}
+
 TEST(Mbarrier, StatesRememberTheirPhase) {
     Mbarrier m = Mbarrier::initial(3);
     const uint64_t state = m.state();
