@@ -29,6 +29,11 @@ struct Tile {
         return count;
     }
     uint64_t bytes() const { return rows() * row_bytes(); }
+    // Bytes that a swizzle exchanges with each other: pieces stay within such a span.
+    uint64_t span() const { return map.swizzle ? uint64_t{16} << map.swizzle : 1; }
+    // From the start of the box to the end of what it may touch: rows shorter than the span leave
+    // the last one partly used, but anywhere in it.
+    uint64_t extent() const { return (bytes() + span() - 1) / span() * span(); }
 
     // One row of the box: where its elements within the tensor are, if any.
     struct Row {
@@ -74,6 +79,15 @@ void check_supported(const EncodedTensorMap& map, int lane) {
         throw GuestTrap("unsupported: tensor maps with a swizzle of other atoms than 16 bytes", lane);
 }
 
+// The rest of what cuTensorMapEncodeTiled would have refused.
+void check_row(const Tile& tile, int lane) {
+    const uint64_t bytes = tile.row_bytes();
+    if (bytes % kChunk != 0 || (tile.map.swizzle && bytes > tile.span()))
+        throw GuestTrap("a box row of the tensor map is " + std::to_string(bytes) + " bytes: it must be a multiple of 16" +
+                            (tile.map.swizzle ? ", at most the swizzle's " + std::to_string(tile.span()) : ""),
+                        lane);
+}
+
 // The map and the coordinates of one lane; aux: extra is the number of dimensions.
 Tile tile_of(Warp& w, const Inst& in, int position, int lane) {
     const machine::Arg& arg = in[position];
@@ -91,6 +105,7 @@ Tile tile_of(Warp& w, const Inst& in, int position, int lane) {
     if (!tile.map.is_sound())
         throw GuestTrap("the tensor map at this address is damaged: its bytes were changed after cuTensorMapEncodeTiled", lane);
     check_supported(tile.map, lane);
+    check_row(tile, lane);
     if (tile.map.rank != dimensions || arg.coordinates != dimensions)
         throw GuestTrap("the tensor map has " + std::to_string(tile.map.rank) + " dimensions, the instruction names " +
                             std::to_string(dimensions) + " and gives " + std::to_string(arg.coordinates) + " coordinates",
@@ -113,6 +128,13 @@ void each_piece(const Tile& tile, const MemoryRange& shared, uint64_t row, F&& f
     }
 }
 
+// The shared memory of a box: all that it may touch is checked, bytes counts what it holds.
+MemoryRange shared_range(Warp& w, const Tile& tile, uint64_t address, Access kind, int lane) {
+    MemoryRange range = w.range(Space::shared, address, tile.extent(), kSharedAlign, kind, lane);
+    range.bytes = tile.bytes();
+    return range;
+}
+
 // ---- loads ----
 void load_now(const AsyncAccess& by, const Tile& tile, const BulkPlace& place) {
     std::vector<uint8_t> row(tile.row_bytes());
@@ -126,8 +148,20 @@ void load_now(const AsyncAccess& by, const Tile& tile, const BulkPlace& place) {
     signal_bytes(by, place);
 }
 
+// What is written exactly: whole spans, then pieces of the last one.
+void set_pieces(AsyncOperation& operation, const Tile& tile, const MemoryRange& to) {
+    const uint64_t whole = tile.bytes() / tile.span() * tile.span();
+    operation.destinations = {{to.in_cluster(), static_cast<uint32_t>(whole)}};
+    for (uint64_t at = whole; at < tile.bytes(); at += kChunk) {
+        MemoryRange piece = to;
+        piece.offset = tile.swizzled(to.offset + at);
+        operation.destinations.emplace_back(piece.in_cluster(), static_cast<uint32_t>(kChunk));
+    }
+}
+
 void issue_load(Warp& w, const Inst& in, int lane, const Tile& tile, const BulkPlace& place) {
     AsyncOperation operation = bulk_operation(w, in, lane, place);
+    if (tile.extent() != tile.bytes()) set_pieces(operation, tile, place.to);
     operation.write = [&w, &in, lane, tile, place](AsyncOperation& self, uint32_t) {
         load_now({w, in, Agent::bulk, self.number, lane}, tile, place);
     };
@@ -147,7 +181,7 @@ void run_load(Warp& w, const Inst& in) {
         const int lane = __builtin_ctz(left);
         const Tile tile = tile_of(w, in, 1, lane);
         const auto place = [&](uint64_t dst, uint64_t mbar) {
-            return BulkPlace{.to = w.range(Space::shared, dst, tile.bytes(), kSharedAlign, Access::write, lane),
+            return BulkPlace{.to = shared_range(w, tile, dst, Access::write, lane),
                              .mbarrier = mbarrier_range(w, Space::shared, mbar, lane),
                              .signals = true};
         };
@@ -204,7 +238,7 @@ void run_store(Warp& w, const Inst& in) {
         const int lane = __builtin_ctz(left);
         const Tile tile = tile_of(w, in, 0, lane);
         const Reduce reduce = reduction_of(tile, op, lane);
-        const BulkPlace place{.from = w.range(Space::shared, from[lane], tile.bytes(), kSharedAlign, Access::read, lane)};
+        const BulkPlace place{.from = shared_range(w, tile, from[lane], Access::read, lane)};
         AsyncOperation operation = bulk_operation(w, in, lane, place);
         operation.read = [&w, &in, lane, tile, place](AsyncOperation& self, uint32_t) {
             const AsyncAccess by{w, in, Agent::bulk, self.number, lane};

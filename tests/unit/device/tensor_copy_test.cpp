@@ -41,6 +41,7 @@ std::vector<Case> cases() {
         {"halves_swizzle_64", map(kBf16, {200, 30}, {416}, {32, 24}, 2), {-3, -2}, 2},
         {"words_swizzle_32", map(kU32, {40, 20}, {160}, {8, 20}, 1), {2, 1}, 4},
         {"swizzle_128_short_rows", map(kF16, {200, 30}, {416}, {32, 16}, 3), {0, 0}, 2},
+        {"swizzle_128_last_span_partly_used", map(kF16, {200, 30}, {416}, {16, 11}, 3), {8, 2}, 2},
         {"planes", map(kF32, {20, 6, 5}, {96, 600 * 8}, {12, 4, 3}), {10, -1, 3}, 4},
         {"four", map(kF16, {24, 4, 3, 3}, {48, 208, 640}, {16, 3, 2, 2}), {9, 2, -1, 2}, 2},
         {"five", map(kU32, {8, 3, 3, 3, 3}, {32, 96, 288, 864}, {4, 2, 2, 2, 2}), {2, 1, 2, 0, 2}, 4},
@@ -61,6 +62,12 @@ uint64_t box_bytes(const Case& c) {
     uint64_t bytes = c.element_bytes;
     for (size_t i = 0; i < c.map.sizes.size(); ++i) bytes *= count_along(c, i);
     return bytes;
+}
+
+// Of shared memory: a swizzle exchanges 16-byte pieces within spans, and may use any of the last one.
+uint64_t room(const Case& c) {
+    const uint64_t span = c.map.swizzle ? uint64_t{16} << c.map.swizzle : 1;
+    return (box_bytes(c) + span - 1) / span * span;
 }
 
 // Element by element: f(offset in shared memory, offset in the tensor or -1).
@@ -177,10 +184,11 @@ Answer run_everywhere(const Case& c, const std::string& ptx, const std::vector<s
 
 TEST(TensorCopy, LoadsAreTheLoops) {
     for (const Case& c : cases()) {
-        const std::vector<std::byte> tensor = pattern(footprint(c), 1), shared = pattern(box_bytes(c), 2);
-        const Answer answer = run_everywhere(c, kernel(c.at.size(), shared.size(), load_of(c.at.size(), shared.size())), tensor, shared);
-        std::vector<std::byte> expected(shared.size());
+        const std::vector<std::byte> tensor = pattern(footprint(c), 1), shared = pattern(room(c), 2);
+        const Answer answer = run_everywhere(c, kernel(c.at.size(), shared.size(), load_of(c.at.size(), box_bytes(c))), tensor, shared);
+        std::vector<std::byte> expected = shared;
         each_element(c, [&](uint64_t to, int64_t from) {
+            std::memset(&expected[to], 0, c.element_bytes);
             if (from >= 0) std::memcpy(&expected[to], &tensor[static_cast<size_t>(from)], c.element_bytes);
         });
         EXPECT_TRUE(answer.shared == expected) << c.name;
@@ -191,7 +199,7 @@ TEST(TensorCopy, StoresAreTheLoops) {
     for (const Case& c : cases()) {
         if (*std::min_element(c.at.begin(), c.at.end()) < 0) continue;
         std::vector<std::byte> tensor = pattern(footprint(c), 3);
-        const std::vector<std::byte> shared = pattern(box_bytes(c), 4);
+        const std::vector<std::byte> shared = pattern(room(c), 4);
         const std::string ptx = kernel(c.at.size(), shared.size(), store_of(c.at.size(), "cp.async.bulk.tensor.", ""));
         const Answer answer = run_everywhere(c, ptx, tensor, shared);
         each_element(c, [&](uint64_t from, int64_t to) {
@@ -205,7 +213,7 @@ TEST(TensorCopy, AdditionsAreTheLoops) {
     for (const Case& c : cases()) {
         if (c.map.data_type != kU32 || *std::min_element(c.at.begin(), c.at.end()) < 0) continue;
         std::vector<std::byte> tensor = pattern(footprint(c), 5);
-        const std::vector<std::byte> shared = pattern(box_bytes(c), 6);
+        const std::vector<std::byte> shared = pattern(room(c), 6);
         const std::string ptx = kernel(c.at.size(), shared.size(), store_of(c.at.size(), "cp.reduce.async.bulk.tensor.", ".add.tile"));
         const Answer answer = run_everywhere(c, ptx, tensor, shared);
         each_element(c, [&](uint64_t from, int64_t to) {
@@ -220,10 +228,32 @@ TEST(TensorCopy, AdditionsAreTheLoops) {
     }
 }
 
-std::string failure(const Case& c, const std::string& operation) {
-    const auto device = open_emulated({.threads = 1});
-    const Result<Answer> answer = run(*device, c, kernel(c.at.size(), box_bytes(c), operation), pattern(footprint(c), 1), pattern(box_bytes(c), 2));
+std::string failure_of(const Case& c, const std::string& ptx, AsyncPolicy policy, uint64_t tensor_bytes) {
+    const auto device = open_emulated({.threads = 1, .async = policy});
+    const Result<Answer> answer = run(*device, c, ptx, pattern(tensor_bytes, 1), pattern(room(c), 2));
     return answer ? "it succeeds" : format(answer.error());
+}
+
+std::string failure(const Case& c, const std::string& operation) {
+    return failure_of(c, kernel(c.at.size(), room(c), operation), {}, footprint(c));
+}
+
+// The tile is the last of shared memory, and ends where the box's bytes do.
+TEST(TensorCopy, ASwizzledBoxMustHaveRoomForItsLastSpan) {
+    const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+    for (Case c : cases()) {
+        if (c.map.swizzle == 0) continue;
+        c.map.box = {8 * 2 / c.element_bytes, 3};  // 3 rows of 16 bytes
+        c.at = {0, 0};
+        for (const std::string& operation : {load_of(2, box_bytes(c)), store_of(2, "cp.async.bulk.tensor.", "")}) {
+            std::string ptx = kernel(2, box_bytes(c), operation);
+            const std::string bar = ".shared .align 8 .b64 bar;";
+            ptx.erase(ptx.find(bar), bar.size());
+            ptx.insert(ptx.find(".shared .align 1024"), bar + " ");
+            const std::string text = failure_of(c, ptx, {}, footprint(c));
+            EXPECT_TRUE(has(text, "out-of-bounds shared") && has(text, "cp.async.bulk.tensor.2d")) << c.name << ": " << text;
+        }
+    }
 }
 
 TEST(TensorCopy, MisuseIsAFault) {
@@ -237,7 +267,7 @@ TEST(TensorCopy, MisuseIsAFault) {
     expect(line, "  mov.u64 m, a;\n" + load_of(1, 128), "there is no tensor map at this address");
     expect(line, "  cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [m, {c0}], [tile+16];\n", "must be a multiple of 128");
     expect(all[4], store_of(2, "cp.reduce.async.bulk.tensor.", ".add"), "the reduction .add does not go with the tensor map's type UINT8");
-    Case interleaved = all[10];
+    Case interleaved = all[11];
     interleaved.map.interleave = 1;
     expect(interleaved, load_of(3, box_bytes(interleaved)), "unsupported: tensor maps with an interleaved layout");
     expect(line, load_of(1, 256), "deadlock");
