@@ -3,6 +3,7 @@
 // memory, described by a tensor map, to or from shared memory. Outside of the tensor, loads give
 // the fill value and stores do nothing. The map is read when the instruction is issued.
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "isa/bulk_ops.hpp"
@@ -116,6 +117,35 @@ Tile tile_of(Warp& w, const Inst& in, int position, int lane) {
     return tile;
 }
 
+// The number of the first or last row that has elements within the tensor, or none.
+std::optional<uint64_t> outer_row(const Tile& tile, bool last) {
+    uint64_t index = 0, rows = 1;
+    for (uint32_t i = 1; i < tile.map.rank; ++i) {
+        const int64_t step = tile.map.element_strides[i], first = tile.first[i], count = tile.map.box_elements(i);
+        const int64_t room = int64_t{tile.map.last_index[i]} - first;  // to the last element
+        const int64_t low = first < 0 ? (-first + step - 1) / step : 0;
+        const int64_t high = room < 0 ? -1 : std::min(count - 1, room / step);
+        if (low > high) return std::nullopt;
+        index += rows * static_cast<uint64_t>(last ? high : low);
+        rows *= static_cast<uint64_t>(count);
+    }
+    return index;
+}
+
+// All that the box touches of the tensor lies in memory that may be accessed so. As a rule one
+// allocation holds the rows from the first to the last; else each is looked up.
+void check_global(Warp& w, const Tile& tile, Access kind, int lane) {
+    const std::optional<uint64_t> first = outer_row(tile, false);
+    if (!first) return;
+    const Tile::Row low = tile.row(*first), high = tile.row(*outer_row(tile, true));
+    if (low.bytes == 0) return;
+    const machine::Region* region = w.grid->global->find(low.address, high.address + high.bytes - low.address);
+    if (region && region->writable) return;
+    for (uint64_t i = *first; i < tile.rows(); ++i)
+        if (const Tile::Row inside = tile.row(i); inside.bytes != 0)
+            w.range(Space::global, inside.address, inside.bytes, 1, kind, lane);
+}
+
 // f(offset in the box, shared range): each stretch of a row that lies in one piece.
 template <class F>
 void each_piece(const Tile& tile, const MemoryRange& shared, uint64_t row, F&& f) {
@@ -186,6 +216,7 @@ void run_load(Warp& w, const Inst& in) {
                              .signals = true};
         };
         const BulkPlace own = place(to[lane], mbarrier[lane]);
+        check_global(w, tile, Access::read, lane);
         if (aux.element_bytes == 2 && (own.to.remote || own.mbarrier.remote))
             throw GuestTrap("a tensor copy to .shared::cta writes and signals the own block's shared memory only", lane);
         if (!masks) {
@@ -239,6 +270,7 @@ void run_store(Warp& w, const Inst& in) {
         const Tile tile = tile_of(w, in, 0, lane);
         const Reduce reduce = reduction_of(tile, op, lane);
         const BulkPlace place{.from = shared_range(w, tile, from[lane], Access::read, lane)};
+        check_global(w, tile, reduce ? Access::atomic : Access::write, lane);
         AsyncOperation operation = bulk_operation(w, in, lane, place);
         operation.read = [&w, &in, lane, tile, place](AsyncOperation& self, uint32_t) {
             const AsyncAccess by{w, in, Agent::bulk, self.number, lane};

@@ -256,6 +256,24 @@ TEST(TensorCopy, ASwizzledBoxMustHaveRoomForItsLastSpan) {
     }
 }
 
+// At issue: before the warp goes on to its next instruction, a trap, under every policy.
+TEST(TensorCopy, GlobalMemoryIsCheckedAtIssue) {
+    for (const Case& c : cases()) {
+        if (*std::min_element(c.at.begin(), c.at.end()) < 0 || footprint(c) < 512 || c.at[0] == 4000) continue;
+        for (const std::string& operation : {load_of(c.at.size(), box_bytes(c)), store_of(c.at.size(), "cp.async.bulk.tensor.", "")}) {
+            std::string opcode = operation;
+            opcode.insert(opcode.find(';', opcode.find("cp.async.bulk.tensor")) + 1, " trap;");
+            for (const char* policy : {"eager", "lazy", "random:1"}) {
+                // The map says more than the allocation holds: it is all before the box's last element.
+                uint64_t end = 0;
+                each_element(c, [&](uint64_t, int64_t at) { end = std::max(end, static_cast<uint64_t>(at + 1)); });
+                const std::string text = failure_of(c, kernel(c.at.size(), room(c), opcode), parse_async_policy(policy).value(), end - 1);
+                EXPECT_NE(text.find("out-of-bounds global"), std::string::npos) << c.name << " " << policy << ": " << text;
+            }
+        }
+    }
+}
+
 TEST(TensorCopy, MisuseIsAFault) {
     const std::vector<Case> all = cases();
     const Case& line = all[0];
