@@ -194,18 +194,25 @@ void FunctionDecoder::place_argument(const isa::Operand& operand, std::string_vi
     PlacedArg placed{.first = static_cast<uint32_t>(operands_.size())};
     if (operand.kind == Kind::address) return place_address(operand, scope, out, info);
     if (operand.kind == Kind::vector) {
+        bool exact = true;
+        int width = 0;
         for (const isa::Operand& item : operand.items) {
             OperandInfo item_info;
             place_value(item, kill, scope, out, item_info);
+            exact &= operands_.back().bank == Bank::regs && item_info.kind == OperandInfo::Kind::value &&
+                     (width == 0 || item_info.width == width);
+            width = item_info.width;
             if (item_info.kind == OperandInfo::Kind::sink) continue;
             if (info.kind == OperandInfo::Kind::absent || item_info.immediate) info = item_info;
             else if (item_info.width < info.width) info.width = item_info.width;
         }
+        info.exact = exact;
         info.count = static_cast<int>(operand.items.size());
         if (info.kind == OperandInfo::Kind::absent) info.kind = OperandInfo::Kind::sink;
     } else {
         place_value(operand, kill, scope, out, info);
         info.count = 1;
+        info.exact = operands_.back().bank == Bank::regs && info.kind == OperandInfo::Kind::value;
         const std::optional<Symbol> symbol =
             operand.kind == Kind::name && operand.component.empty() ? symbols_.find(operand.text, scope) : std::nullopt;
         for (int i = 1; symbol && symbol->kind == Symbol::Kind::reg && i < symbol->vector; ++i) {
@@ -274,6 +281,7 @@ void FunctionDecoder::decode_instruction(const ptx::Instruction& instruction, ui
     }
     isa::Binding binding;
     instruction.row->bind(match, binding);
+    if (binding.malformed) return error(instruction.place, instruction.opcode + ": " + binding.error);
     if (!binding.run)
         return unsupported(instruction.opcode + (binding.error.empty() ? " has no semantics yet" : ": " + binding.error));
     program.ordered |= binding.ordered;

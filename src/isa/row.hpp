@@ -33,7 +33,8 @@ struct Since {
 struct OperandInfo {
     enum class Kind : uint8_t { absent, value, predicate, address, label, function, group, sink };
     Kind kind = Kind::absent;
-    int width = 0;      // bytes of the (first) register; 0: immediate or predicate
+    int width = 0;      // bytes of the narrowest register; 0: immediate or predicate
+    bool exact = false;  // a vector: all elements are registers of that width, no sinks, no special ones
     int count = 0;      // vector elements; 1 for a scalar
     bool immediate = false;
     uint64_t value = 0;  // of an immediate
@@ -62,6 +63,7 @@ struct Binding {
     machine::Run run = nullptr;
     uint64_t aux = 0;
     std::string error;
+    bool malformed = false;  // with an error: the text is wrong, and the kernel is refused when it is loaded
     bool ends_thread = false;  // control never goes on to the next instruction (ret, exit)
     // The registers of the first operand are read and written after the instruction, up to one that
     // lands them.

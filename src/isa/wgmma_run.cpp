@@ -250,13 +250,16 @@ void bind_wgmma(const Match& match, Binding& binding) {
     Plan plan{.model = *model, .shape = parse_shape(match.get(".shape")), .half = d == Format::f16};
     const int words = plan.shape.n / (plan.half ? 4 : 2);
     plan.a_in_registers = match.operands[1].count == 4;
-    if (!check_vector(match, 0, words, 4, binding) || !check_vector(match, 1, plan.a_in_registers ? 4 : 1, plan.a_in_registers ? 4 : 8, binding) ||
-        !check_value(match, 2, 8, binding) || !check_predicate(match, 3, binding))
-        return;
-    if (match.operands[0].kind == OperandInfo::Kind::sink || match.operands[0].immediate || match.operands[0].width != 4) {
-        binding.error = "the accumulators must be 32-bit registers";
+    // They are read and written where they are, behind the back of w.in() and w.out().
+    const OperandInfo& accumulators = match.operands[0];
+    if (accumulators.count != words || accumulators.width != 4 || !accumulators.exact) {
+        binding.malformed = true;
+        binding.error = "the accumulators must be " + std::to_string(words) + " registers of 32 bits";
         return;
     }
+    if (!check_vector(match, 1, plan.a_in_registers ? 4 : 1, plan.a_in_registers ? 4 : 8, binding) ||
+        !check_value(match, 2, 8, binding) || !check_predicate(match, 3, binding))
+        return;
     if (!take_immediates(match, !integer, numerics::info(a).bits / 8, plan, binding)) return;
     binding.aux = reinterpret_cast<uint64_t>(keep(match, plan));
     binding.holds_first = true;
