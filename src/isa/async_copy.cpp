@@ -79,7 +79,7 @@ void issue_copies(Warp& w, const Inst& in, const uint64_t* from, const uint64_t*
         check_source(in, from[lane], size[lane], lane);
         copies->to[i] = w.range(Space::shared, to[lane], bytes, bytes, Access::write, lane);
         if (size[lane] != 0) copies->from[i] = w.range(Space::global, from[lane], size[lane], 1, Access::read, lane);
-        operation.destinations.emplace_back(copies->to[i].in_cluster(), bytes);
+        operation.destinations.push_back({copies->to[i].in_cluster(), bytes, LaneMask{1} << lane});
     }
     operation.write = [&w, &in, copies](AsyncOperation& self, uint32_t lanes) {
         for (; lanes; lanes &= lanes - 1) {

@@ -157,7 +157,7 @@ AsyncOperation bulk_operation(Warp& w, const Inst& in, int lane, const BulkPlace
                              .grouped = !place.signals};
     if (place.signals) operation.mbarrier = place.mbarrier.in_cluster();
     if (place.to.space == Space::shared)
-        operation.destinations.emplace_back(place.to.in_cluster(), static_cast<uint32_t>(place.to.bytes));
+        operation.destinations.push_back({place.to.in_cluster(), static_cast<uint32_t>(place.to.bytes)});
     return operation;
 }
 

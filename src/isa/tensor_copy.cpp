@@ -185,7 +185,7 @@ void set_pieces(AsyncOperation& operation, const Tile& tile, const MemoryRange& 
     for (uint64_t at = whole; at < tile.bytes(); at += kChunk) {
         MemoryRange piece = to;
         piece.offset = tile.swizzled(to.offset + at);
-        operation.destinations.emplace_back(piece.in_cluster(), static_cast<uint32_t>(kChunk));
+        operation.destinations.push_back({piece.in_cluster(), static_cast<uint32_t>(kChunk)});
     }
 }
 

@@ -30,173 +30,252 @@ AsyncOperation* AsyncUnits::issue(AsyncOperation operation, Cluster& cluster) {
         operation.write(operation, operation.parties);
         return nullptr;
     }
+    make_room();
     if (!eager())
-        for (const auto& [offset, bytes] : operation.destinations)
+        for (const auto& [offset, bytes, parties] : operation.destinations)
             std::memset(cluster.blocks[offset >> kRankShift]->shared.valid + (offset & ((1u << kRankShift) - 1)), 0, bytes);
-    pending_.push_back(std::move(operation));
-    return &pending_.back();
+    Entry& entry = pending_[operation.number];
+    static_cast<AsyncOperation&>(entry) = std::move(operation);
+    add(entry);
+    return &entry;
+}
+
+void AsyncUnits::add(Entry& entry) {
+    entry.in_all = all_.size();
+    all_.push_back(&entry);
+    if (entry.mbarrier) {
+        Row& row = signals_[*entry.mbarrier];
+        entry.in_signals = row.insert(row.end(), &entry);
+    }
+    if (!entry.grouped) return;
+    Queue& queue = queues_[{entry.unit, entry.warp}];
+    entry.queue = &queue;
+    entry.in_queue = queue.pending.insert(queue.pending.end(), &entry);
+    entry.in_uncommitted = queue.uncommitted.insert(queue.uncommitted.end(), &entry);
+    entry.is_uncommitted = true;
+    if (entry.unit == Unit::bulk) {
+        entry.in_unread = queue.unread.insert(queue.unread.end(), &entry);
+        entry.is_unread = true;
+    }
+    for (Row::iterator& next : queue.next)
+        if (next == queue.pending.end()) next = entry.in_queue;
+}
+
+void AsyncUnits::was_read(Entry& entry) {
+    entry.was_read = true;
+    held_bytes_ += entry.data.size();
+    if (entry.is_unread) entry.queue->unread.erase(entry.in_unread);
+    entry.is_unread = false;
+}
+
+void AsyncUnits::remove(Entry& entry) {
+    all_[entry.in_all] = all_.back();
+    all_[entry.in_all]->in_all = entry.in_all;
+    all_.pop_back();
+    if (entry.was_read) held_bytes_ -= entry.data.size();
+    if (entry.mbarrier) {
+        const auto row = signals_.find(*entry.mbarrier);
+        row->second.erase(entry.in_signals);
+        if (row->second.empty()) signals_.erase(row);
+    }
+    if (entry.queue) {
+        for (Row::iterator& next : entry.queue->next)
+            if (next == entry.in_queue) ++next;
+        entry.queue->pending.erase(entry.in_queue);
+        if (entry.is_uncommitted) entry.queue->uncommitted.erase(entry.in_uncommitted);
+        if (entry.is_unread) entry.queue->unread.erase(entry.in_unread);
+    }
+    pending_.erase(entry.number);
+}
+
+// Completing earlier than anybody asks for it is always allowed.
+void AsyncUnits::make_room() {
+    while (held_bytes_ > kMostHeldBytes && complete_oldest()) {}
+    while (pending_.size() >= kMostPending)
+        if (!complete_oldest())
+            throw GuestTrap(fmt::format("{} wgmma are in flight that some warps of their warpgroups have not executed", pending_.size()));
+}
+
+const AsyncUnits::Queue* AsyncUnits::queue_of(Unit unit, uint32_t warp) const {
+    const auto it = queues_.find({unit, warp});
+    return it == queues_.end() ? nullptr : &it->second;
 }
 
 AsyncOperation* AsyncUnits::joinable(uint32_t warpgroup, uint32_t party) {
-    for (AsyncOperation& operation : pending_)
-        if (operation.unit == Unit::mma && operation.warp == warpgroup && (operation.missing >> party & 1))
-            return &operation;
-    return nullptr;
+    const Queue* queue = queue_of(Unit::mma, warpgroup);
+    if (!queue || queue->next[party] == queue->pending.end()) return nullptr;
+    return *queue->next[party];
 }
 
 void AsyncUnits::joined(AsyncOperation& operation) {
-    if (!eager() || operation.missing != 0) return;
-    for (Place at = pending_.begin(); at != pending_.end(); ++at)
-        if (&*at == &operation) return perform(at, at->parties, false);
+    Entry& entry = static_cast<Entry&>(operation);
+    for (uint32_t party = 0; party < kWarpgroup; ++party) {
+        Row::iterator& next = entry.queue->next[party];
+        if (next == entry.in_queue && !(entry.missing >> party & 1)) ++next;
+    }
+    if (eager() && entry.missing == 0) perform(entry, entry.parties, false);
 }
 
 void AsyncUnits::commit(Unit unit, uint32_t warp, uint32_t parties) {
-    if (idle()) return;  // empty groups are complete
-    std::array<uint32_t, kLanes>& next = committed_[{unit, warp}];
-    for (AsyncOperation& operation : pending_) {
-        if (operation.unit != unit || operation.warp != warp || !operation.grouped) continue;
-        for (uint32_t left = parties & operation.parties & ~operation.missing; left; left &= left - 1) {
+    const auto it = queues_.find({unit, warp});
+    if (it == queues_.end() || it->second.pending.empty()) return;  // empty groups are complete
+    Queue& queue = it->second;
+    for (Row::iterator at = queue.uncommitted.begin(); at != queue.uncommitted.end();) {
+        Entry& entry = **at++;
+        uint32_t uncommitted = 0;
+        for (uint32_t left = entry.parties; left; left &= left - 1) {
             const size_t party = static_cast<size_t>(__builtin_ctz(left));
-            if (operation.group[party] == kUncommitted) operation.group[party] = next[party];
+            const uint32_t bit = left & -left;
+            if (entry.group[party] == kUncommitted && (parties & ~entry.missing & bit)) entry.group[party] = queue.committed[party];
+            if (entry.group[party] == kUncommitted) uncommitted |= bit;
         }
+        if (uncommitted) continue;
+        queue.uncommitted.erase(entry.in_uncommitted);
+        entry.is_uncommitted = false;
     }
-    for (uint32_t left = parties; left; left &= left - 1) ++next[static_cast<size_t>(__builtin_ctz(left))];
+    for (uint32_t left = parties; left; left &= left - 1) ++queue.committed[static_cast<size_t>(__builtin_ctz(left))];
 }
 
-uint32_t AsyncUnits::committed(Unit unit, uint32_t warp, uint32_t party) const {
-    const auto it = committed_.find({unit, warp});
-    return it == committed_.end() ? 0 : it->second[party];
-}
-
-uint32_t AsyncUnits::awaited(const AsyncOperation& operation, const GroupWait& wait) const {
-    if (operation.unit != wait.unit || operation.warp != wait.warp || !operation.grouped) return 0;
-    if (wait.reads_only && operation.was_read) return 0;
-    uint32_t found = 0;
-    for (uint32_t left = operation.parties & wait.parties; left; left &= left - 1) {
-        const uint32_t party = static_cast<uint32_t>(__builtin_ctz(left));
-        const uint32_t groups = committed(wait.unit, wait.warp, party);
-        if (operation.group[party] != kUncommitted && uint64_t{operation.group[party]} + wait.keep < groups)
-            found |= 1u << party;
+template <class F>
+void AsyncUnits::each_awaited(const GroupWait& wait, F&& f) const {
+    const Queue* queue = queue_of(wait.unit, wait.warp);
+    if (!queue) return;
+    const Row& row = wait.reads_only ? queue->unread : queue->pending;
+    uint32_t undecided = wait.parties;
+    for (Row::const_iterator at = row.begin(); at != row.end() && undecided;) {
+        Entry& entry = **at++;
+        uint32_t awaited = 0;
+        for (uint32_t left = entry.parties & undecided; left; left &= left - 1) {
+            const size_t party = static_cast<size_t>(__builtin_ctz(left));
+            const uint32_t bit = left & -left;
+            // What follows for this party belongs to the same group or a later one.
+            if (entry.group[party] != kUncommitted && uint64_t{entry.group[party]} + wait.keep < queue->committed[party])
+                awaited |= bit;
+            else
+                undecided &= ~bit;
+        }
+        if (awaited && !f(entry, awaited)) return;
     }
-    return found;
 }
 
 bool AsyncUnits::reached(const GroupWait& wait) const { return !blocker_of(wait); }
 
 const AsyncOperation* AsyncUnits::blocker_of(const GroupWait& wait) const {
-    for (const AsyncOperation& operation : pending_)
-        if (awaited(operation, wait)) return &operation;
-    return nullptr;
+    const AsyncOperation* found = nullptr;
+    each_awaited(wait, [&](const Entry& entry, uint32_t) {
+        found = &entry;
+        return false;
+    });
+    return found;
 }
 
 // An mma is performed as a whole; of the others the lanes asked for.
-void AsyncUnits::perform(Place at, uint32_t parties, bool reads_only) {
-    AsyncOperation& operation = *at;
-    const uint32_t some = operation.unit == Unit::mma ? operation.parties : parties;
+void AsyncUnits::perform(Entry& entry, uint32_t parties, bool reads_only) {
+    const uint32_t some = entry.unit == Unit::mma ? entry.parties : parties;
     try {
-        if (operation.read && !operation.was_read) {
-            operation.read(operation, some);
-            operation.was_read = true;
+        if (entry.read && !entry.was_read) {
+            entry.read(entry, some);
+            was_read(entry);
+            if (reads_only) return;
         }
-        if (reads_only) return;
-        operation.write(operation, some);
+        entry.write(entry, some);
     } catch (GuestTrap& trap) {
-        with_place(trap, operation);
+        with_place(trap, entry);
     }
-    operation.parties &= ~some;
-    if (operation.parties == 0) pending_.erase(at);
+    entry.parties &= ~some;
+    if (entry.parties == 0) remove(entry);
 }
 
 bool AsyncUnits::help(const GroupWait& wait) {
     bool helped = false;
-    for (Place at = pending_.begin(); at != pending_.end();) {
-        const Place here = at++;
-        const uint32_t parties = awaited(*here, wait);
-        if (parties == 0) continue;
-        if (here->missing != 0) return helped;  // and what follows it in the unit waits, too
-        perform(here, parties, wait.reads_only);
-        helped = true;
-    }
+    each_awaited(wait, [&](Entry& entry, uint32_t parties) {
+        if (entry.missing != 0) return false;  // and what follows it in the unit waits, too
+        perform(entry, parties, wait.reads_only);
+        return helped = true;
+    });
     return helped;
 }
 
-void AsyncUnits::perform_arrival(Place arrival) {
-    const uint32_t lanes = arrival->parties;
-    for (Place at = pending_.begin(); at != arrival;) {
-        const Place here = at++;
-        const bool earlier = here->unit == Unit::copy && here->warp == arrival->warp && !here->arrival;
-        if (earlier && (here->parties & lanes)) perform(here, here->parties & lanes, false);
-    }
+void AsyncUnits::perform_arrival(Entry& arrival) {
+    const uint32_t lanes = arrival.parties;
+    if (const Queue* queue = queue_of(Unit::copy, arrival.warp))
+        for (Row::const_iterator at = queue->pending.begin(); at != queue->pending.end();) {
+            Entry& copy = **at++;
+            if (copy.number > arrival.number) break;
+            if (copy.parties & lanes) perform(copy, copy.parties & lanes, false);
+        }
     perform(arrival, lanes, false);
 }
 
 bool AsyncUnits::help(uint32_t mbarrier) {
-    for (Place at = pending_.begin(); at != pending_.end(); ++at) {
-        if (at->mbarrier != mbarrier) continue;
-        if (at->arrival) perform_arrival(at);
-        else perform(at, at->parties, false);
-        return true;
-    }
-    return false;
+    const auto row = signals_.find(mbarrier);
+    if (row == signals_.end()) return false;
+    Entry& entry = *row->second.front();
+    if (entry.arrival) perform_arrival(entry);
+    else perform(entry, entry.parties, false);
+    return true;
 }
 
 // Groups complete in the order of their commits; an arrival comes after the copies before it; a
 // unit of matrix products works in order.
-bool AsyncUnits::may_complete(Place at) const {
-    if (at->missing != 0) return false;
-    for (auto other = pending_.begin(); other != pending_.end(); ++other) {
-        if (&*other == &*at) {
-            if (at->unit == Unit::mma || at->arrival) return true;
-            continue;
-        }
-        if (other->unit != at->unit || other->warp != at->warp || !(other->parties & at->parties)) continue;
-        if (at->unit == Unit::mma) return false;
-        if (at->arrival) {
-            if (!other->arrival) return false;
-            continue;
-        }
-        if (!at->grouped || !other->grouped) continue;
-        for (uint32_t left = other->parties & at->parties; left; left &= left - 1) {
+bool AsyncUnits::may_complete(const Entry& entry) const {
+    if (entry.missing != 0) return false;
+    if (entry.unit == Unit::mma) return entry.queue->pending.front() == &entry;
+    const Queue* queue = entry.arrival ? queue_of(Unit::copy, entry.warp) : entry.queue;
+    if (!queue) return true;
+    for (const Entry* earlier : queue->pending) {
+        if (earlier->number >= entry.number) return true;
+        const uint32_t both = earlier->parties & entry.parties;
+        if (both && entry.arrival) return false;
+        for (uint32_t left = both; left; left &= left - 1) {
             const size_t party = static_cast<size_t>(__builtin_ctz(left));
-            if (other->group[party] < at->group[party]) return false;
+            if (earlier->group[party] < entry.group[party]) return false;
         }
     }
     return true;
 }
 
+bool AsyncUnits::complete_oldest() {
+    for (auto& [number, entry] : pending_)
+        if (may_complete(entry)) {
+            perform(entry, entry.parties, false);
+            return true;
+        }
+    return false;
+}
+
 bool AsyncUnits::step() {
     if (idle() || random_.below(4) != 0) return false;
-    const Place at = std::next(pending_.begin(), static_cast<std::ptrdiff_t>(random_.below(pending_.size())));
-    if (!may_complete(at)) return false;
-    const bool reads_only = at->read && !at->was_read && random_.below(2) == 0;
-    perform(at, at->parties, reads_only);
+    Entry& entry = *all_[random_.below(all_.size())];
+    if (!may_complete(entry)) return false;
+    const bool reads_only = entry.read && !entry.was_read && random_.below(2) == 0;
+    perform(entry, entry.parties, reads_only);
     return true;
 }
 
 void AsyncUnits::drain() {
     while (!idle()) {
-        const Place at = pending_.begin();
-        if (at->missing == 0) {
-            perform(at, at->parties, false);
+        Entry& entry = pending_.begin()->second;
+        if (entry.missing == 0) {
+            perform(entry, entry.parties, false);
             continue;
         }
         GuestTrap trap(fmt::format("the block ended, but warps {} of the warpgroup never executed this wgmma",
-                                   missing_warps(*at)));
-        with_place(trap, *at);
+                                   missing_warps(entry)));
+        with_place(trap, entry);
     }
 }
 
 const AsyncOperation* AsyncUnits::writer_of(uint32_t offset) const {
-    for (const AsyncOperation& operation : pending_)
-        for (const auto& [first, bytes] : operation.destinations)
-            if (offset - first < bytes) return &operation;
+    for (const auto& [number, entry] : pending_)
+        for (const auto& [first, bytes, parties] : entry.destinations)
+            if (offset - first < bytes && (parties & entry.parties)) return &entry;
     return nullptr;
 }
 
 const AsyncOperation* AsyncUnits::signaller_of(uint32_t mbarrier) const {
-    for (const AsyncOperation& operation : pending_)
-        if (operation.mbarrier == mbarrier) return &operation;
-    return nullptr;
+    const auto row = signals_.find(mbarrier);
+    return row == signals_.end() ? nullptr : row->second.front();
 }
 
 std::string missing_warps(const AsyncOperation& operation) {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/policy.hpp"
@@ -36,8 +37,12 @@ struct AsyncOperation {
     std::function<void(AsyncOperation&, uint32_t parties)> read, write;
     std::vector<uint8_t> data;  // what read leaves for write
     std::shared_ptr<void> payload;  // mma: what the warps that join bring along
-    // Shared memory that will be written: cluster_offset and bytes.
-    std::vector<std::pair<uint32_t, uint32_t>> destinations;
+    // Shared memory that will be written.
+    struct Destination {
+        uint32_t offset = 0, bytes = 0;  // offset: a cluster_offset
+        uint32_t parties = UINT32_MAX;   // for which of them
+    };
+    std::vector<Destination> destinations;
 
     // Kept by AsyncUnits.
     uint64_t number = 0;  // in issue order, from 1
@@ -48,6 +53,9 @@ struct AsyncOperation {
 class AsyncUnits {
   public:
     static constexpr uint32_t kUncommitted = UINT32_MAX;
+    // Operations of a cluster that may be in flight, and bytes that some of them may hold between
+    // their two moments: the oldest ones complete when there are more.
+    static constexpr size_t kMostPending = 4096, kMostHeldBytes = size_t{16} << 20;
     AsyncUnits(AsyncPolicy policy, uint64_t seed) : policy_(policy), random_(seed) {}
 
     bool eager() const { return policy_.kind == AsyncPolicy::Kind::eager; }
@@ -70,6 +78,8 @@ class AsyncUnits {
     bool help(const GroupWait& wait);
     // Performs one operation that signals the mbarrier. False: there is none.
     bool help(uint32_t mbarrier);
+    // Performs the oldest operation that may complete, wanted or not. False: there is none.
+    bool complete_oldest();
     // Now and then, of a random policy: an operation goes one step on. True when one did.
     bool step();
     // The cluster has ended: everything is performed.
@@ -83,20 +93,47 @@ class AsyncUnits {
     const AsyncOperation* blocker_of(const GroupWait& wait) const;
 
   private:
-    using Place = std::list<AsyncOperation>::iterator;
-    // Parties of an operation that this wait is about.
-    uint32_t awaited(const AsyncOperation& operation, const GroupWait& wait) const;
-    uint32_t committed(Unit unit, uint32_t warp, uint32_t party) const;
-    void perform(Place at, uint32_t parties, bool reads_only);
+    static constexpr uint32_t kWarpgroup = 4;  // parties of an mma
+    struct Entry;
+    using Row = std::list<Entry*>;  // in issue order
+    // What groups track of one unit and warp. For each party the groups ascend along `pending`, so
+    // that the first operation of a party decides what it waits for.
+    struct Queue {
+        Row pending, uncommitted;
+        Row unread;  // of bulk: their sources were not read
+        std::array<uint32_t, kLanes> committed{};  // groups of each party
+        std::array<Row::iterator, kWarpgroup> next;  // mma: in pending, what each warp joins next
+        Queue() { next.fill(pending.end()); }
+    };
+    // An operation in flight, and its places in all lists.
+    struct Entry : AsyncOperation {
+        Queue* queue = nullptr;  // null: not grouped
+        Row::iterator in_queue, in_uncommitted, in_unread, in_signals;
+        bool is_uncommitted = false, is_unread = false;
+        size_t in_all = 0;
+    };
+
+    const Queue* queue_of(Unit unit, uint32_t warp) const;
+    void add(Entry& entry);
+    void remove(Entry& entry);
+    void was_read(Entry& entry);
+    // f(entry, parties) for each operation that keeps the wait from being reached; until f gives false.
+    template <class F>
+    void each_awaited(const GroupWait& wait, F&& f) const;
+    void perform(Entry& entry, uint32_t parties, bool reads_only);
     // First the earlier copies of its lanes.
-    void perform_arrival(Place at);
-    bool may_complete(Place at) const;
+    void perform_arrival(Entry& arrival);
+    bool may_complete(const Entry& entry) const;
+    void make_room();
 
     AsyncPolicy policy_;
     Random random_;
     uint64_t issued_ = 0;
-    std::list<AsyncOperation> pending_;  // in issue order
-    std::map<std::pair<Unit, uint32_t>, std::array<uint32_t, kLanes>> committed_;
+    size_t held_bytes_ = 0;
+    std::map<uint64_t, Entry> pending_;  // by number
+    std::vector<Entry*> all_;            // in any order, to draw from
+    std::map<std::pair<Unit, uint32_t>, Queue> queues_;
+    std::unordered_map<uint32_t, Row> signals_;  // by mbarrier
 };
 
 // "1, 3": the warps that an mma still waits for.
