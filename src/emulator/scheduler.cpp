@@ -73,7 +73,6 @@ bool ClusterRunner::ready(const Warp& warp, const Split& split) const {
     switch (split.wait.kind) {
         case Wait::Kind::barrier: return block.barriers[split.wait.barrier].released(split.wait.generation);
         case Wait::Kind::cluster: return cluster_.barrier.released(split.wait.generation);
-        case Wait::Kind::timer: return block.clock >= split.wait.until;
         case Wait::Kind::group: return cluster_.async.reached(split.wait.group);
         case Wait::Kind::mbarrier: return machine::phase_completed(block.shared.data + split.wait.mbarrier, split.wait.parity);
         default: return true;
@@ -273,8 +272,12 @@ ClusterRunner::Round ClusterRunner::run_round(uint64_t& budget) {
 }
 
 ClusterRunner::State ClusterRunner::run(uint64_t& budget) {
+    if (expires_) expire_waits();
+    expires_ = false;
     while (budget > 0) {
+        const uint64_t before = budget;
         const Round round = run_round(budget);
+        relieve(before - budget);
         if (round.all_done) {
             bool ended = budget > 0;
             if (!ended) {

@@ -44,6 +44,7 @@ class ClusterRunner {
     std::string where() const;
 
   private:
+    static constexpr uint64_t kMostPatience = uint64_t{1} << 20, kLeastPatience = uint64_t{1} << 14;
     // polled: it ran, up to a question whose answer was no.
     enum class Turn { ran, polled, blocked, done };
     struct Round {
@@ -73,15 +74,16 @@ class ClusterRunner {
     }
     [[noreturn]] void fail_at(const machine::GuestTrap& trap, const machine::Warp* warp) const;
 
-    // ---- stall.cpp: no warp can go on by itself ----
+    // ---- stall.cpp: no warp can go on by itself, or only some can, on and on ----
+    void relieve(uint64_t executed);
+    bool awaits_async() const;
     // False: only other clusters can help; they should have their turn.
     bool unstick();
     bool help_async();
-    bool wake_sleepers();
+    bool released() const;
     // Some only ask again and again, or may give up waiting: try_wait has a time limit.
     bool waits_may_expire() const;
     void expire_waits();
-    bool hopeless();
     void watch_global(bool on);
     uint64_t fingerprint() const;
     std::string wait_text(const machine::Warp& warp, const machine::Split& split) const;
@@ -95,7 +97,10 @@ class ClusterRunner {
     size_t next_warp_ = 0;
     uint32_t quiet_ = 0;   // rounds in which warps only polled
     uint32_t stalls_ = 0;  // times that waits expired with nothing else to do
-    uint64_t fingerprint_ = 0;
+    bool expires_ = false;  // waits expire when the next slice begins
+    uint64_t fingerprint_ = 0;  // of one of these times
+    // Warp instructions since something last completed, and how many of them there may be.
+    uint64_t since_completion_ = 0, patience_ = kMostPatience;
     GlobalProbe probe_;
     // Per warp: how long a split that was chosen out of order may still run, now and the next time.
     struct Turns {

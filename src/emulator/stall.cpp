@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens when no warp of a cluster can go on by itself: an asynchronous operation completes,
-// sleepers wake, try_wait gives up for once; or it is a deadlock, and the report says who waits for
-// what.
+// try_wait gives up for once; or it is a deadlock, and the report says who waits for what. And what
+// happens when some warps go on for long while others wait: the same, without the report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +21,8 @@ namespace {
 
 // Waits may expire this often before the state is compared with that of the time before.
 constexpr uint32_t kFreeStalls = 4;
+// ... and so often before each further time costs a whole slice of the budget.
+constexpr uint32_t kCheapStalls = 1024;
 constexpr int kMaxWarpsTold = 24;
 
 const uint8_t* mbarrier_of(const Warp& warp, const Wait& wait) { return warp.block->shared.data + wait.mbarrier; }
@@ -50,22 +52,53 @@ void GlobalProbe::memory(const machine::MemoryEvent& event) {
 }
 
 bool ClusterRunner::unstick() {
-    if (help_async() || wake_sleepers()) {
+    if (help_async() || released()) {
         stalls_ = 0;
+        since_completion_ = 0;
+        patience_ = std::min(2 * patience_, kMostPatience);
         watch_global(false);
         return true;
     }
     if (!waits_may_expire()) deadlock();
+    // All is as it was some expiries before: then it will be so again, for ever, unless from outside.
+    // Compared with the last power of two, since back-off loops take some rounds to repeat.
     bool same = false;
     if (++stalls_ >= kFreeStalls) {
-        same = hopeless();
+        const uint64_t now = fingerprint();
+        same = stalls_ > kFreeStalls && now == fingerprint_;
         if (same && !probe_.seen) deadlock();
-        probe_.seen = false;
+        if ((stalls_ & (stalls_ - 1)) == 0) {
+            fingerprint_ = now;
+            probe_.seen = false;
+        }
         watch_global(true);
     }
+    // What other clusters write may still release this one, before its waits expire.
+    expires_ = same || stalls_ >= kCheapStalls;
+    if (!expires_) expire_waits();
+    return !expires_;
+}
+
+bool ClusterRunner::awaits_async() const {
+    for (const Warp* warp : warps_)
+        for (const Split& split : warp->parked)
+            if (split.wait.kind == Wait::Kind::group || waits_for_mbarrier(*warp, split.wait)) return true;
+    return false;
+}
+
+// As long as some warp runs, nothing completes; but what runs may itself poll memory for what others
+// do after they waited, or for what an operation writes. So after many instructions something
+// completes all the same, and sooner each time that this happens again.
+void ClusterRunner::relieve(uint64_t executed) {
+    since_completion_ += executed;
+    if (since_completion_ < patience_) return;
+    const bool awaited = awaits_async();
+    if (!awaited && (cluster_.async.idle() || since_completion_ < 4 * patience_)) return;
+    since_completion_ = 0;
+    patience_ = std::max(patience_ / 2, kLeastPatience);
+    if (help_async()) return;
+    guarded(nullptr, [&] { cluster_.async.complete_oldest(); });
     expire_waits();
-    // What other clusters write may still release this one.
-    return !same;
 }
 
 // One waiter gets what it waits for; the others may be ready then, too, or run into what they
@@ -88,24 +121,16 @@ bool ClusterRunner::help_async() {
     return helped;
 }
 
-// Sleepers wake at the earliest time; and what a warp waits for may have come after its turn.
-bool ClusterRunner::wake_sleepers() {
-    uint64_t until = UINT64_MAX;
-    for (const Warp* warp : warps_)
-        for (const Split& split : warp->parked)
-            if (split.wait.kind == Wait::Kind::timer) until = std::min(until, split.wait.until);
-    if (until != UINT64_MAX) {
-        for (const auto& block : cluster_.blocks) block->clock = std::max(block->clock, until);
-        return true;
-    }
-    bool released = false;
+// What a warp waits for may have come after its turn.
+bool ClusterRunner::released() const {
+    bool any = false;
     for (const Warp* warp : warps_)
         for (const Split& split : warp->parked) {
             const Wait::Kind kind = split.wait.kind;
-            released |= (kind == Wait::Kind::barrier || kind == Wait::Kind::cluster || kind == Wait::Kind::group || kind == Wait::Kind::mbarrier) &&
-                        ready(*warp, split);
+            any |= (kind == Wait::Kind::barrier || kind == Wait::Kind::cluster || kind == Wait::Kind::group || kind == Wait::Kind::mbarrier) &&
+                   ready(*warp, split);
         }
-    return released;
+    return any;
 }
 
 bool ClusterRunner::waits_may_expire() const {
@@ -122,14 +147,6 @@ void ClusterRunner::expire_waits() {
             split.wait = {};
             split.resumed = true;
         }
-}
-
-// Nothing changed since waits expired the time before: then nothing ever will, unless from outside.
-bool ClusterRunner::hopeless() {
-    const uint64_t now = fingerprint();
-    const bool same = stalls_ > kFreeStalls && now == fingerprint_;
-    fingerprint_ = now;
-    return same;
 }
 
 void ClusterRunner::watch_global(bool on) {
@@ -184,7 +201,6 @@ std::string ClusterRunner::wait_text(const Warp& warp, const Split& split) const
         }
         case Wait::Kind::mbarrier: return "waits for " + mbarrier_text(warp, split.wait);
         case Wait::Kind::poll: return "polls " + mbarrier_text(warp, split.wait);
-        case Wait::Kind::timer: return "sleeps";
         case Wait::Kind::none: break;
     }
     return "can run";

@@ -50,12 +50,11 @@ struct GroupWait {
 // Why a split cannot run. The scheduler asks; a deadlock report prints it.
 // poll: it can run, but what it asked for was not so; others first.
 struct Wait {
-    enum class Kind : uint8_t { none, barrier, cluster, lanes, group, mbarrier, poll, timer };
+    enum class Kind : uint8_t { none, barrier, cluster, lanes, group, mbarrier, poll };
     Kind kind = Kind::none;
     uint32_t barrier = 0;      // barrier: its index
     uint64_t generation = 0;   // barrier, cluster: released when the barrier's generation is greater
     LaneMask lanes = 0;        // lanes: the members it waits for
-    uint64_t until = 0;        // timer: a clock value
     GroupWait group;           // group: of asynchronous operations
     uint32_t mbarrier = 0;     // mbarrier, poll: its offset in the own block's shared memory
     bool parity = false;       // mbarrier, poll: of the phase that must complete
