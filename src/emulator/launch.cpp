@@ -99,6 +99,11 @@ class GridRun {
             printed_bytes_ += text.size();
             if (printed_bytes_ <= kMaxPrintedBytes) printed_[block.linear_id] += text;
         };
+        grid_.take_cluster = [this]() -> std::optional<uint64_t> {
+            const std::lock_guard lock(mutex_);
+            if (fresh_ >= count_ || fresh_ >= stop_from_) return std::nullopt;
+            return fresh_++;
+        };
     }
 
     Result<LaunchResult> run() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX manual, "Data Movement: asynchronous copy": bulk and tensor copies and reductions, st.async,
 // red.async, tensormap, clusterlaunchcontrol. What the copies mean is in bulk_copy.cpp,
-// bulk_reduce.cpp, tensor_copy.cpp and store_async.cpp; the rows without a bind parse and have no semantics yet.
+// bulk_reduce.cpp, tensor_copy.cpp, tensormap.cpp, store_async.cpp and launch_control.cpp; the rows without a bind parse and have no semantics yet.
 #include "isa/bulk_ops.hpp"
 #include "isa/isa.hpp"
 
@@ -55,18 +55,19 @@ constexpr Row kRows[] = {
     {"red.async{.mmio}.release.scope{.global}.add.type [a], b", ".scope = .gpu .sys; .type = .u32 .s32 .u64 .s64", {87, 100}, WW_PSC "red-async"},
     {"tensormap.replace.tile.field{.ss}.b1024.type [addr], new-value",
      ".field = .global_address .rank .elemtype .interleave_layout .swizzle_mode .swizzle_atomicity .fill_mode; "
-     ".ss = .global .shared::cta; .type = .b32 .b64", {83, 90, 'a'}, WW_DM "tensormap-replace"},
+     ".ss = .global .shared::cta; .type = .b32 .b64", {83, 90, 'a'}, WW_DM "tensormap-replace", bind_tensormap_replace},
     {"tensormap.replace.tile.field{.ss}.b1024.type [addr], ord, new-value",
      ".field = .box_dim .global_dim .global_stride .element_stride; .ss = .global .shared::cta; .type = .b32 .b64", {83, 90, 'a'},
-     WW_DM "tensormap-replace"},
+     WW_DM "tensormap-replace", bind_tensormap_replace},
     {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned [dst], [src], size",
-     ".scope = .cta .cluster .gpu .sys", {83, 90}, WW_PSC "tensormap-cp-fenceproxy"},
+     ".scope = .cta .cluster .gpu .sys", {83, 90}, WW_PSC "tensormap-cp-fenceproxy", bind_tensormap_copy},
     {"clusterlaunchcontrol.try_cancel.async{.shared::cta}.completion_mechanism{.multicast::cluster::all}.b128 [addr], [mbar]", WW_TX,
-     {86, 100}, WW_PSC "clusterlaunchcontrol-try-cancel"},
-    {"clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, response", "", {86, 100}, WW_PSC "clusterlaunchcontrol-query-cancel"},
-    {"clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 d, response", "", {86, 100}, WW_PSC "clusterlaunchcontrol-query-cancel"},
+     {86, 100}, WW_PSC "clusterlaunchcontrol-try-cancel", bind_clc_try_cancel},
+    {"clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, response", "", {86, 100}, WW_PSC "clusterlaunchcontrol-query-cancel", bind_clc_is_canceled},
+    {"clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 d, response", "", {86, 100}, WW_PSC "clusterlaunchcontrol-query-cancel", bind_clc_first},
     {"clusterlaunchcontrol.query_cancel.dimension.b32.b128 d, response",
-     ".dimension = .get_first_ctaid::x .get_first_ctaid::y .get_first_ctaid::z", {86, 100}, WW_PSC "clusterlaunchcontrol-query-cancel"},
+     ".dimension = .get_first_ctaid::x .get_first_ctaid::y .get_first_ctaid::z", {86, 100}, WW_PSC "clusterlaunchcontrol-query-cancel",
+     bind_clc_first},
 };
 // clang-format on
 

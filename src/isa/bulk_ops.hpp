@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds of the bulk and tensor copies, whose rows stand in async_bulk.cpp: bulk_copy.cpp,
-// bulk_reduce.cpp, tensor_copy.cpp and store_async.cpp.
+// bulk_reduce.cpp, tensor_copy.cpp, tensormap.cpp, store_async.cpp and launch_control.cpp.
 #pragma once
 #include <array>
 
@@ -31,6 +31,13 @@ void bind_tensor_load(const Match& match, Binding& binding);
 void bind_tensor_store(const Match& match, Binding& binding);
 void bind_tensor_reduce(const Match& match, Binding& binding);
 void bind_tensor_prefetch(const Match& match, Binding& binding);
+
+void bind_tensormap_replace(const Match& match, Binding& binding);
+void bind_tensormap_copy(const Match& match, Binding& binding);
+
+void bind_clc_try_cancel(const Match& match, Binding& binding);
+void bind_clc_is_canceled(const Match& match, Binding& binding);
+void bind_clc_first(const Match& match, Binding& binding);
 
 void bind_store_async(const Match& match, Binding& binding);
 void bind_reduce_async(const Match& match, Binding& binding);

@@ -104,7 +104,7 @@ Tile tile_of(Warp& w, const Inst& in, int position, int lane) {
     if (tile.map.magic != EncodedTensorMap::kMagic)
         throw GuestTrap("there is no tensor map at this address: it must come from cuTensorMapEncodeTiled", lane);
     if (!tile.map.is_sound())
-        throw GuestTrap("the tensor map at this address is damaged: its bytes were changed after cuTensorMapEncodeTiled", lane);
+        throw GuestTrap("the tensor map at this address is damaged: what was changed after cuTensorMapEncodeTiled does not go together", lane);
     check_supported(tile.map, lane);
     check_row(tile, lane);
     if (tile.map.rank != dimensions || arg.coordinates != dimensions)

@@ -8,7 +8,7 @@
 namespace ww::isa {
 namespace {
 
-constexpr std::array<UntestedRow, 6> kUntested = {{
+constexpr std::array<UntestedRow, 11> kUntested = {{
     // ptxas wants the sink '_' in its place.
     {"mbarrier.arrive{.sem}{.scope}{.any_space}.b64 [addr]{, count}",
      ".sem = .release .relaxed; .space = .shared .shared::cta; .any_space = .shared .shared::cta "
@@ -42,6 +42,17 @@ constexpr std::array<UntestedRow, 6> kUntested = {{
      ".load_mode = .tile .im2col_no_offs; .dim = .1d .2d .3d .4d .5d; .redOp = .and .or "
      ".xor .add .inc .dec .min .max; .completion_mechanism = .bulk_group; "
      ".level::cache_hint = .L2::cache_hint; "},
+    {"tensormap.replace.tile.field{.ss}.b1024.type [addr], new-value",
+     ".field = .global_address .rank .elemtype .interleave_layout .swizzle_mode .swizzle_atomicity .fill_mode; "
+     ".ss = .global .shared::cta; .type = .b32 .b64"},
+    {"tensormap.replace.tile.field{.ss}.b1024.type [addr], ord, new-value",
+     ".field = .box_dim .global_dim .global_stride .element_stride; .ss = .global .shared::cta; .type = .b32 .b64"},
+    {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned [dst], [src], size",
+     ".scope = .cta .cluster .gpu .sys"},
+    // They need a request that was granted, and then a block of the test would not run: tests/emulator/launch_control.
+    {"clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 d, response", ""},
+    {"clusterlaunchcontrol.query_cancel.dimension.b32.b128 d, response",
+     ".dimension = .get_first_ctaid::x .get_first_ctaid::y .get_first_ctaid::z"},
 }};
 
 }  // namespace

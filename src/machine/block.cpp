@@ -9,13 +9,17 @@
 
 namespace ww::machine {
 
+Coordinates first_block(const Grid& grid, uint64_t cluster) {
+    const Coordinates& dim = grid.cluster_dim;
+    const uint64_t across = grid.grid_dim[0] / dim[0], down = grid.grid_dim[1] / dim[1];
+    return {static_cast<uint32_t>(cluster % across) * dim[0], static_cast<uint32_t>(cluster / across % down) * dim[1],
+            static_cast<uint32_t>(cluster / across / down) * dim[2]};
+}
+
 Cluster::Cluster(Grid& grid_in, uint64_t index_in)
     : grid(grid_in), index(index_in), async(grid_in.async, Random(grid_in.async.seed ^ index_in).next()) {
     const Coordinates& dim = grid.cluster_dim;
-    const uint64_t across = grid.grid_dim[0] / dim[0], down = grid.grid_dim[1] / dim[1];
-    const Coordinates first{static_cast<uint32_t>(index % across) * dim[0],
-                            static_cast<uint32_t>(index / across % down) * dim[1],
-                            static_cast<uint32_t>(index / across / down) * dim[2]};
+    const Coordinates first = first_block(grid, index);
     for (uint32_t rank = 0; rank < dim[0] * dim[1] * dim[2]; ++rank) {
         const Coordinates id{first[0] + rank % dim[0], first[1] + rank / dim[0] % dim[1], first[2] + rank / dim[0] / dim[1]};
         const uint64_t linear = id[0] + uint64_t{grid.grid_dim[0]} * (id[1] + uint64_t{grid.grid_dim[1]} * id[2]);

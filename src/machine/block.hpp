@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,10 +79,15 @@ struct Grid {
     std::function<void(const class Block&, std::string_view)> print;
     // An instruction and its line, for messages about operations that were issued there.
     std::function<std::string(uint32_t inst)> describe_inst;
+    // Takes a cluster that has not begun away from the launch: its number.
+    std::function<std::optional<uint64_t>()> take_cluster;
     uint64_t lanes_of_block() const {
         return uint64_t{block_dim[0]} * block_dim[1] * block_dim[2];
     }
 };
+
+// Of the cluster with this number, in the order of launches: the id of its first block.
+Coordinates first_block(const Grid& grid, uint64_t cluster);
 
 struct Cluster;
 

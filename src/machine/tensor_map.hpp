@@ -36,7 +36,9 @@ constexpr uint32_t kTensorTypeCount = sizeof kTensorTypes / sizeof kTensorTypes[
 struct EncodedTensorMap {
     static constexpr uint32_t kMagic = 0x31545757;  // "WWT1"
     uint32_t magic;
-    uint8_t data_type, rank, interleave, swizzle, l2_promotion, oob_fill, unused[6];
+    uint8_t data_type, rank, interleave, swizzle, l2_promotion, oob_fill;
+    uint8_t atomicity;  // set by tensormap.replace before the 128-byte swizzle that it is for
+    uint8_t unused[5];
     uint64_t address;
     uint64_t strides[kMaxTensorRank - 1];  // bytes, of dimension 1 and up
     uint32_t last_index[kMaxTensorRank];   // size - 1: sizes go up to 2^32
@@ -46,10 +48,10 @@ struct EncodedTensorMap {
     // Within the limits of cuTensorMapEncodeTiled: a program can write these bytes itself.
     bool is_sound() const {
         if (magic != kMagic || data_type >= kTensorTypeCount || rank < 1 || rank > kMaxTensorRank) return false;
-        if (address % 16 != 0) return false;
+        if (address % 16 != 0 || oob_fill > 1 || (oob_fill == 1 && !type().is_float)) return false;
         for (uint32_t i = 0; i < rank; ++i) {
             if (box[i] < 1 || box[i] > 256 || element_strides[i] < 1 || element_strides[i] > 8) return false;
-            if (i > 0 && strides[i - 1] % 16 != 0) return false;
+            if (i > 0 && (strides[i - 1] % 16 != 0 || strides[i - 1] >> 40 != 0)) return false;
         }
         return true;
     }

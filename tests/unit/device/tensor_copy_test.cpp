@@ -228,6 +228,68 @@ TEST(TensorCopy, AdditionsAreTheLoops) {
     }
 }
 
+// The instructions that make the map at shared address `s` that of the case, whatever it was.
+std::string replacements(const Case& c, Address tensor) {
+    constexpr int kElementType[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12};  // by CUtensorMapDataType
+    const auto set = [](const std::string& field, const std::string& type, const std::string& value) {
+        return "  tensormap.replace.tile." + field + ".shared::cta.b1024." + type + " [s], " + value + ";\n";
+    };
+    std::string text = fmt::format("  mov.u64 new, {};\n", tensor) + set("global_address", "b64", "new") +
+                       set("rank", "b32", std::to_string(c.map.sizes.size() - 1)) +
+                       set("elemtype", "b32", std::to_string(kElementType[c.map.data_type])) + set("interleave_layout", "b32", "0") +
+                       set("swizzle_mode", "b32", std::to_string(c.map.swizzle)) + set("fill_mode", "b32", std::to_string(c.map.oob_fill));
+    for (size_t i = 0; i < c.map.sizes.size(); ++i) {
+        text += set("box_dim", "b32", fmt::format("{}, {}", i, c.map.box[i]));
+        text += set("global_dim", "b32", fmt::format("{}, {}", i, c.map.sizes[i]));
+        text += set("element_stride", "b32", fmt::format("{}, {}", i, c.map.element_strides[i]));
+        if (i < c.map.strides.size())
+            text += fmt::format("  mov.u64 new, {};\n", c.map.strides[i]) + set("global_stride", "b64", fmt::format("{}, new", i));
+    }
+    return text;
+}
+
+// A map of another tensor is copied to shared memory, changed there, published, and used.
+std::string with_replaced_map(std::string ptx, const Case& c, Address tensor) {
+    const std::string start = "  fence.proxy.async.shared::cta; bar.sync 0; @!first bra WAIT;\n";
+    const std::string declared =
+        "  .shared .align 128 .b8 changed[128]; .reg .b32 s, w<4>; .reg .b64 new, published;\n"
+        "  mov.u32 s, changed; ld.param.u64 published, [in];\n";
+    std::string copies;
+    for (int i = 0; i < 128; i += 16)
+        copies += fmt::format("  ld.v4.b32 {{w0, w1, w2, w3}}, [m+{}]; st.shared.v4.b32 [s+{}], {{w0, w1, w2, w3}};\n", i, i);
+    const std::string publish =
+        "  bar.warp.sync -1;\n"
+        "  tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [published], [s], 128;\n"
+        "  fence.proxy.tensormap::generic.acquire.gpu [published], 128; mov.u64 m, published;\n";
+    const std::string guarded = "  @!first bra PUBLISH;\n" + copies + replacements(c, tensor) + "PUBLISH:\n";
+    ptx.replace(ptx.find("8.0"), 3, "8.3");
+    return ptx.insert(ptx.find(start), declared + guarded + publish);
+}
+
+TEST(TensorMapReplace, EveryFieldOfAMapOfAnotherTensor) {
+    for (const Case& c : cases()) {
+        if (c.map.data_type > 12) continue;
+        const std::vector<std::byte> tensor = pattern(footprint(c), 1), shared = pattern(std::max<uint64_t>(room(c), 128), 2);
+        std::vector<std::byte> expected = shared;
+        each_element(c, [&](uint64_t to, int64_t from) {
+            std::memset(&expected[to], 0, c.element_bytes);
+            if (from >= 0) std::memcpy(&expected[to], &tensor[static_cast<size_t>(from)], c.element_bytes);
+        });
+        Case other{c.name, TensorMapTiled{.data_type = 1, .sizes = {64}, .box = {8}, .element_strides = {1}}, c.at, 2};
+        const auto check = [&](Device& device, const std::string& where) {
+            const Result<Address> at = device.allocate(tensor.size());
+            ASSERT_TRUE(at && device.copy_in(*at, tensor)) << where;
+            const std::string ptx = with_replaced_map(kernel(c.at.size(), shared.size(), load_of(c.at.size(), box_bytes(c))), c, *at);
+            const Result<Answer> answer = run(device, other, ptx, pattern(256, 9), shared);
+            ASSERT_TRUE(answer) << c.name << " " << where << ": " << format(answer.error());
+            EXPECT_TRUE(answer->shared == expected) << c.name << " " << where;
+        };
+        for (const char* policy : {"eager", "lazy", "random:1"})
+            check(*open_emulated({.threads = 1, .async = parse_async_policy(policy).value()}), policy);
+        if (const auto gpu = open_cuda(); gpu && (*gpu)->info().sm == 90) check(**gpu, "on the GPU");
+    }
+}
+
 std::string failure_of(const Case& c, const std::string& ptx, AsyncPolicy policy, uint64_t tensor_bytes) {
     const auto device = open_emulated({.threads = 1, .async = policy});
     const Result<Answer> answer = run(*device, c, ptx, pattern(tensor_bytes, 1), pattern(room(c), 2));
