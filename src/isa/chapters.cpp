@@ -29,6 +29,7 @@ std::span<const Chapter> chapters() {
         {"async_copy", async_copy_rows()},
         {"matrix_load", matrix_load_rows()},
         {"mma", mma_rows()},
+        {"wmma", wmma_rows()},
         {"mbarrier", mbarrier_rows()},
         {"async_bulk", async_bulk_rows()},
         {"wgmma", wgmma_rows()},

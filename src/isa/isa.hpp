@@ -40,6 +40,7 @@ std::span<const Row> misc_rows();
 std::span<const Row> async_copy_rows();
 std::span<const Row> matrix_load_rows();
 std::span<const Row> mma_rows();
+std::span<const Row> wmma_rows();
 std::span<const Row> mbarrier_rows();
 std::span<const Row> async_bulk_rows();
 std::span<const Row> wgmma_rows();
