@@ -7,7 +7,7 @@
 
 #include "isa/isa.hpp"
 #include "isa/lane.hpp"
-#include "isa/mma_fragments.hpp"
+#include "isa/mma_registers.hpp"
 #include "numerics/arith.hpp"
 #include "numerics/half.hpp"
 #include "numerics/tensor_core.hpp"
@@ -34,41 +34,6 @@ struct Plan {
 
 constexpr int kMaxA = 2048, kMaxB = 1024, kMaxC = 1024;  // bytes, f64 m16n8k16
 
-bool whole_warp(Warp& w) {
-    if (!w.converged() || w.active == 0) return false;
-    if (w.active != kAllLanes)
-        throw GuestTrap(
-            "mma needs all 32 lanes of the warp; some have exited or are predicated off");
-    return true;
-}
-
-template <class Word>
-void gather_rows(const Warp& w, const Arg& arg, int registers, int rows, int row_bytes,
-                 uint8_t* matrix) {
-    alignas(64) Word scratch[kLanes];
-    for (int r = 0; r < registers; ++r)
-        place_rows<Word>(w.in<Word>(arg[r], scratch), r, rows, row_bytes, matrix);
-}
-
-template <class Word>
-void gather_pairs(const Warp& w, const Arg& arg, int registers, Word* matrix) {
-    alignas(64) Word scratch[2][kLanes];
-    for (int r = 0; r < registers; r += 2)
-        interleave<Word>(w.in<Word>(arg[r], scratch[0]), w.in<Word>(arg[r + 1], scratch[1]),
-                         matrix + kLanes * r);
-}
-
-template <class Word>
-void scatter_pairs(Warp& w, const Arg& arg, int registers, const Word* matrix) {
-    alignas(64) Word value[2][kLanes];
-    for (int r = 0; r < registers; r += 2) {
-        Word *even = w.out<Word>(arg[r], value[0]), *odd = w.out<Word>(arg[r + 1], value[1]);
-        separate<Word>(matrix + kLanes * r, even, odd);
-        w.commit<Word>(arg[r], even, value[0]);
-        w.commit<Word>(arg[r + 1], odd, value[1]);
-    }
-}
-
 // The selector {byte-id, thread-id}: the same in all lanes, so the first lane's.
 uint32_t selector(const Warp& w, const Arg& arg, int element) {
     alignas(64) uint16_t scratch[kLanes];
@@ -89,10 +54,6 @@ void gather_scales(const Warp& w, const Inst& in, int scales, uint8_t* a, uint8_
             "thread-id-a 0 or 1, thread-id-b 0 to 3");
     place_scales_a(w.in<uint32_t>(in[4][0], scratch), byte_a, thread_a, scales, a);
     place_scales_b(w.in<uint32_t>(in[6][0], scratch), byte_b, thread_b, scales, b);
-}
-
-void uncenter(uint8_t* codes, int bytes) {
-    for (int i = 0; i < bytes; ++i) codes[i] = static_cast<uint8_t>(codes[i] >> 2 & 15);
 }
 
 // The f64 chain with a rounding other than nearest: fma, k ascending.
@@ -248,14 +209,6 @@ const Plan* keep(const Match& match, const Plan& plan) {
     return kept.get();
 }
 
-// ".m16n8k16"
-numerics::Shape parse_shape(std::string_view text) {
-    const auto number_after = [&](char letter) {
-        return std::stoi(std::string(text.substr(text.find(letter) + 1)));
-    };
-    return {number_after('m'), number_after('n'), number_after('k')};
-}
-
 Format format(const Match& match, std::string_view set) {
     const std::string_view name = match.get(set);
     return name.empty() ? Format::none : numerics::format_named(name.substr(1));
@@ -395,24 +348,24 @@ constexpr Row kRows[] = {
     {"mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype.bitOp.popc d, a, b, c",
      ".shape = .m8n8k128 .m16n8k128 .m16n8k256; .bitOp = .xor .and; .atype = .b1; .btype = .b1; .dtype = .s32; .ctype = .s32", {70, 75}, kMma,
      bind_mma},
-    // Sparse A: no semantics.
+    // Sparse A: mma_sparse.cpp; the block-scaled ones have no semantics.
     {"mma.spvariant.sync.aligned.shape.row.col.dtype.f16.f16.ctype d, a, b, c, e, f", WW_SP ".shape = .m16n8k16 .m16n8k32; " WW_FLOATS,
-     {71, 80}, kSparse},
-    {"mma.spvariant.sync.aligned.shape.row.col.f32.bf16.bf16.f32 d, a, b, c, e, f", WW_SP ".shape = .m16n8k16 .m16n8k32", {71, 80}, kSparse},
-    {"mma.spvariant.sync.aligned.shape.row.col.f32.tf32.tf32.f32 d, a, b, c, e, f", WW_SP ".shape = .m16n8k8 .m16n8k16", {71, 80}, kSparse},
+     {71, 80}, kSparse, bind_mma_sparse},
+    {"mma.spvariant.sync.aligned.shape.row.col.f32.bf16.bf16.f32 d, a, b, c, e, f", WW_SP ".shape = .m16n8k16 .m16n8k32", {71, 80}, kSparse, bind_mma_sparse},
+    {"mma.spvariant.sync.aligned.shape.row.col.f32.tf32.tf32.f32 d, a, b, c, e, f", WW_SP ".shape = .m16n8k8 .m16n8k16", {71, 80}, kSparse, bind_mma_sparse},
     {"mma.spvariant.sync.aligned.m16n8k64.row.col.dtype.atype.btype.ctype d, a, b, c, e, f",
-     WW_SP ".atype = .e4m3 .e5m2; .btype = .e4m3 .e5m2; " WW_FLOATS, {84, 89}, kSparse},
+     WW_SP ".atype = .e4m3 .e5m2; .btype = .e4m3 .e5m2; " WW_FLOATS, {84, 89}, kSparse, bind_mma_sparse},
     {"mma.spvariant.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.atype.btype.ctype d, a, b, c, e, f",
-     ".spvariant = .sp::ordered_metadata; " WW_FLOATS WW_F8F6F4, {87, 120, 'a'}, kSparse},
+     ".spvariant = .sp::ordered_metadata; " WW_FLOATS WW_F8F6F4, {87, 120, 'a'}, kSparse, bind_mma_sparse},
     {"mma.spvariant.sync.aligned.m16n8k128.row.col.kind.block_scale{.scale_vec_size}.f32.e2m1.e2m1.f32.stype" WW_SPARSE_SCALES,
      ".spvariant = .sp::ordered_metadata; .kind = .kind::mxf4 .kind::mxf4nvf4; .scale_vec_size = .scale_vec::2X .scale_vec::4X; "
      ".stype = .ue8m0 .ue4m3", {87, 120, 'a'}, kSparse},
     {"mma.spvariant.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.atype.btype.f32.ue8m0" WW_SPARSE_SCALES,
      ".spvariant = .sp::ordered_metadata; " WW_F8F6F4, {87, 120, 'a'}, kSparse},
     {"mma.spvariant.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 d, a, b, c, e, f",
-     WW_SP ".shape = .m16n8k32 .m16n8k64; .atype = .u8 .s8; .btype = .u8 .s8", {71, 80}, kSparse},
+     WW_SP ".shape = .m16n8k32 .m16n8k64; .atype = .u8 .s8; .btype = .u8 .s8", {71, 80}, kSparse, bind_mma_sparse},
     {"mma.spvariant.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 d, a, b, c, e, f",
-     WW_SP ".shape = .m16n8k64 .m16n8k128; .atype = .u4 .s4; .btype = .u4 .s4", {71, 80}, kSparse},
+     WW_SP ".shape = .m16n8k64 .m16n8k128; .atype = .u4 .s4; .btype = .u4 .s4", {71, 80}, kSparse, bind_mma_sparse},
 };
 // clang-format on
 

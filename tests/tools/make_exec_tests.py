@@ -18,7 +18,7 @@ FEWER_TRIALS = {"integer_arith", "extended_precision", "compare_select", "half_c
 MARK = "// Made by tests/tools/make_exec_tests.py."
 CHAPTERS = ["integers", "floats", "halves", "compares", "bits", "converts", "moves", "warps",
             "atomics", "control", "matrices", "blackwell", "byte_matrices", "newest",
-            "stated", "wmma"]
+            "sparse", "stated", "wmma"]
 
 
 class Forms:
