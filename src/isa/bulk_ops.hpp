@@ -41,6 +41,9 @@ void bind_clc_first(const Match& match, Binding& binding);
 
 void bind_store_async(const Match& match, Binding& binding);
 void bind_reduce_async(const Match& match, Binding& binding);
+void bind_store_async_global(const Match& match, Binding& binding);
+void bind_reduce_async_global(const Match& match, Binding& binding);
+void bind_store_bulk(const Match& match, Binding& binding);
 
 void bind_bulk_load(const Match& match, Binding& binding);
 void bind_bulk_share(const Match& match, Binding& binding);  // to another block of the cluster

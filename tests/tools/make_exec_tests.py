@@ -17,7 +17,7 @@ FEWER_TRIALS = {"integer_arith", "extended_precision", "compare_select", "half_c
                 "data_movement"}
 MARK = "// Made by tests/tools/make_exec_tests.py."
 CHAPTERS = ["integers", "floats", "halves", "compares", "bits", "converts", "moves", "warps",
-            "atomics", "control", "matrices", "blackwell", "byte_matrices", "newest",
+            "atomics", "control", "matrices", "async_stores", "blackwell", "byte_matrices", "newest",
             "sparse", "stated", "wmma"]
 
 
