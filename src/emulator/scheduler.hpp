@@ -99,8 +99,9 @@ class ClusterRunner {
     uint32_t stalls_ = 0;  // times that waits expired with nothing else to do
     bool expires_ = false;  // waits expire when the next slice begins
     uint64_t fingerprint_ = 0;  // of one of these times
-    // Warp instructions since something last completed, and how many of them there may be.
-    uint64_t since_completion_ = 0, patience_ = kMostPatience;
+    // Warp instructions since somebody waits, or something is in flight, without a completion; and how
+    // many there may be.
+    uint64_t awaited_for_ = 0, in_flight_for_ = 0, patience_ = kMostPatience;
     GlobalProbe probe_;
     // Per warp: how long a split that was chosen out of order may still run, now and the next time.
     struct Turns {

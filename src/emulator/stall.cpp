@@ -54,7 +54,7 @@ void GlobalProbe::memory(const machine::MemoryEvent& event) {
 bool ClusterRunner::unstick() {
     if (help_async() || released()) {
         stalls_ = 0;
-        since_completion_ = 0;
+        awaited_for_ = in_flight_for_ = 0;
         patience_ = std::min(2 * patience_, kMostPatience);
         watch_global(false);
         return true;
@@ -90,11 +90,10 @@ bool ClusterRunner::awaits_async() const {
 // do after they waited, or for what an operation writes. So after many instructions something
 // completes all the same, and sooner each time that this happens again.
 void ClusterRunner::relieve(uint64_t executed) {
-    since_completion_ += executed;
-    if (since_completion_ < patience_) return;
-    const bool awaited = awaits_async();
-    if (!awaited && (cluster_.async.idle() || since_completion_ < 4 * patience_)) return;
-    since_completion_ = 0;
+    awaited_for_ = awaits_async() ? awaited_for_ + executed : 0;
+    in_flight_for_ = cluster_.async.idle() ? 0 : in_flight_for_ + executed;
+    if (awaited_for_ < patience_ && in_flight_for_ < 4 * patience_) return;
+    awaited_for_ = in_flight_for_ = 0;
     patience_ = std::max(patience_ / 2, kLeastPatience);
     if (help_async()) return;
     guarded(nullptr, [&] { cluster_.async.complete_oldest(); });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mma.sp: two of each four units of a row of A are stored, and 4 bits of metadata say which. A unit is
 // an element of 2 bytes or 1, half of a tf32, or a pair of 4-bit elements. Each row of A picks its
-// own elements of B, so each is a product of its own.
+// own elements of B, so each is a product of its own. Its sum is taken to be the dense instruction's, over
+// the products that are stored; not yet compared with a GPU.
 #include <map>
 #include <memory>
 #include <mutex>
