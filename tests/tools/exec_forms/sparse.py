@@ -62,7 +62,8 @@ def metadata_words(meta, chunks, wide, selector, rng):
     return words
 
 
-def sparse(add, k, a_type, b_type, d_type, selector=0, ordered=False, kind="", target="sm_80", suffix=""):
+def sparse(add, k, a_type, b_type, d_type, selector=0, ordered=False, kind="", target="sm_80", suffix="",
+           generator=""):
     name = f"sparse_m16n8k{k}_{a_type}_{b_type}_{d_type}_{selector}" + ("_ordered" if ordered else "") + suffix.replace(".", "_")
     rng = random.Random(name)
     bits = BITS[a_type]
@@ -112,12 +113,19 @@ def sparse(add, k, a_type, b_type, d_type, selector=0, ordered=False, kind="", t
     counts = {x: len(values[x]) // 32 for x in "abc"}
     acc = {"f16": "b32", "s32": "s32", "f32": "f32"}[d_type]
     regs = {x: "{" + ", ".join(f"{x}{i}" for i in range(n)) + "}" for x, n in list(counts.items()) + [("d", counts["c"])]}
+    held = {"f16": "f16x2", "bf16": "bf16x2", "tf32": "f32"}.get(a_type, "b32")
+    options = {"trials": 1, "values": values, "expect": {"d": accumulators(d)}}
+    if generator:
+        name += "_" + generator
+        acc = {"f16": "f16x2", "f32": "f32"}[d_type]
+        options = {"values": {"e": values["e"]}}
     variant = "sp::ordered_metadata" if ordered else "sp"
     kind_text = f".kind::{kind}" if kind else ""
     add("mma/" + name, f"mma.{variant}.sync.aligned.m16n8k{k}.row.col{kind_text}{suffix}.{d_type}.{a_type}.{b_type}.{d_type} "
         f"{regs['d']}, {regs['a']}, {regs['b']}, {regs['c']}, e, {selector};",
-        f"a b32[{counts['a']}], b b32[{counts['b']}], c {acc}[{counts['c']}], e b32", f"d {acc}[{counts['c']}]",
-        target=target, trials=1, values=values, expect={"d": accumulators(d)})
+        ", ".join(f"{x} {t}[{counts[x]}] {generator}".strip() for x, t in (("a", held if generator else "b32"),
+                  ("b", held if generator else "b32"), ("c", acc))) + ", e b32",
+        f"d {acc}[{counts['c']}]", target=target, **options)
 
 
 def forms(add):
@@ -143,3 +151,7 @@ def forms(add):
         sparse(add, 64, a, b, "f32", target="sm_89")
     for a, b in (("e4m3", "e2m1"), ("e2m1", "e3m2"), ("e2m3", "e5m2")):
         sparse(add, 64, a, b, "f32", ordered=True, kind="f8f6f4", target="sm_120a")
+    for generator in ("mixed", "normal", "spread"):
+        for k, kind, d in ((16, "f16", "f32"), (32, "f16", "f32"), (16, "f16", "f16"), (32, "f16", "f16"), (16, "bf16", "f32"),
+                           (32, "bf16", "f32"), (8, "tf32", "f32"), (16, "tf32", "f32")):
+            sparse(add, k, kind, kind, d, ordered=True, target="sm_90", generator=generator)

@@ -43,7 +43,7 @@ def registers(fmt, shape, matrix):
 
 
 def row(add, name, shape, a_type, b_type, c_type, d_type, layouts=("row", "col", "row", "row"), pad=0,
-        infix="", suffix="", c_limits=(-64, 64), combine=None):
+        infix="", suffix="", c_limits=(-64, 64), combine=None, generator=""):
     rng = random.Random(name)
     m, n, k = shape
     a, b = ([[rng.randint(*limits(t)) for _ in range(k)] for _ in range(lines)]
@@ -65,7 +65,8 @@ def row(add, name, shape, a_type, b_type, c_type, d_type, layouts=("row", "col",
         count = -(-len(memory[x]) // 32)
         padded = memory[x] + [0] * (32 * count - len(memory[x]))
         body.append(f".shared .align 128 .b8 matrix_{x}[{128 * count}];")
-        ins.append(f"{x} b32[{count}]")
+        held = {"f16": "f16x2", "bf16": "bf16x2"}.get({"a": a_type, "b": b_type, "c": c_type}[x], "f32")
+        ins.append(f"{x} {held}[{count}] {generator}" if generator else f"{x} b32[{count}]")
         values[x] = padded
         body.append(f"mov.u32 p, matrix_{x};\nmad.lo.u32 p, i, {4 * count}, p;")
         body += [f"st.shared.b32 [p+{4 * j}], {x}{j};" for j in range(count)]
@@ -84,8 +85,10 @@ def row(add, name, shape, a_type, b_type, c_type, d_type, layouts=("row", "col",
                 f"{frag['d']}, {frag['a']}, {frag['b']}, {frag['c']};")
     body.append("mov.u32 p, m;")
     body.append(f"wmma.store.d.sync.aligned.{layouts[3]}.{text_shape}.shared.{d_type} [p], {frag['d']}, {stride[3]};")
-    add("wmma/" + name, "\n".join(body), ", ".join(ins), "", desc=f"wmma {text_shape} {types}", trials=1,
-        shared=f"m b32[{len(out)}] zero", target="sm_80", values=values, expect={"m": out})
+    options = {"target": "sm_90", "trials": 16} if generator else \
+        {"target": "sm_80", "trials": 1, "values": values, "expect": {"m": out}}
+    add("wmma/" + name, "\n".join(body), ", ".join(ins), "", desc=f"wmma {text_shape} {types}",
+        shared=f"m b32[{len(out)}] zero", **options)
 
 
 def forms(add):
@@ -106,3 +109,10 @@ def forms(add):
         row(add, f"m8n8k32_{t}", (8, 8, 32), t, t, "s32", "s32")
     row(add, "m8n8k128_b1_xor", (8, 8, 128), "b1", "b1", "s32", "s32", infix=".xor.popc", combine=lambda x, y: x ^ y)
     row(add, "m8n8k128_b1_and", (8, 8, 128), "b1", "b1", "s32", "s32", infix=".and.popc", combine=lambda x, y: x & y)
+    for generator in ("mixed", "normal", "spread"):
+        for i, shape in enumerate(shapes):
+            name = "m{}n{}k{}".format(*shape)
+            for c, d in (("f32", "f32"), ("f16", "f16"), ("f16", "f32")):
+                row(add, f"{name}_f16_{d}_{c}_{generator}", shape, "f16", "f16", c, d, others[i], generator=generator)
+            row(add, f"{name}_bf16_{generator}", shape, "bf16", "bf16", "f32", "f32", others[i], generator=generator)
+        row(add, f"m16n16k8_tf32_{generator}", (16, 16, 8), "tf32", "tf32", "f32", "f32", generator=generator)
