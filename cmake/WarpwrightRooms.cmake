@@ -13,7 +13,7 @@ function(ww_room room)
   endif()
   target_link_libraries(ww_${room} ${scope} ww_options)
   # g++ 12 warns falsely about std::string's operator+ (GCC bug 105651).
-  if(sources AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND room STREQUAL "ptx")
+  if(sources AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND room MATCHES "^(ptx|records|context|journal)$")
     target_compile_options(ww_${room} PRIVATE -Wno-restrict)
   endif()
   foreach(dependency IN LISTS ARG_DEPENDS)

@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "base/text.hpp"
+#include "cli/actions.hpp"
 #include "cli/verbs.hpp"
 
 namespace ww::cli {
@@ -29,11 +30,21 @@ std::string page_name(const CLI::App& app) {
     return above == "warpwright" ? app.get_name() : above + "_" + app.get_name();
 }
 
-// The verbs below a verb, or of the program, with their summaries.
+bool has_page(const CLI::App& app) {
+    return std::any_of(help_pages().begin(), help_pages().end(),
+                       [name = page_name(app)](const HelpPage& page) { return page.verb == name; });
+}
+
+std::vector<const CLI::App*> below(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+// The verbs below a verb, or of the program, with their summaries. Actions have none: the page
+// of their verb lists them.
 std::string list_of_verbs(const CLI::App& app) {
     std::string out;
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-        out += fmt::format("    {:<11} {}\n", sub->get_name(), sub->get_description());
+    for (const CLI::App* sub : below(app))
+        if (has_page(*sub)) out += fmt::format("    {:<11} {}\n", sub->get_name(), sub->get_description());
     return out;
 }
 
@@ -47,12 +58,19 @@ void check_page_names_options(const CLI::App& app, const std::string& page) {
         WW_CHECK(page.find(name) != std::string::npos,
                  "docs/cli does not mention " + name + " of " + app.get_name());
     }
+    for (const CLI::App* action : below(app)) {
+        if (has_page(*action)) continue;
+        WW_CHECK(page.find(app.get_name() + " " + action->get_name()) != std::string::npos,
+                 "docs/cli does not mention " + app.get_name() + " " + action->get_name());
+        check_page_names_options(*action, page);
+    }
 }
 
 // Stands in for CLI11's own formatter: the page as it is.
 class PageFormatter : public CLI::FormatterBase {
   public:
     std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+        while (!has_page(*app)) app = app->get_parent();
         std::string page = help_page(page_name(*app));
         check_page_names_options(*app, page);
         const std::string verbs = list_of_verbs(*app);
@@ -77,6 +95,13 @@ CLI::App* add_verb(CLI::App& app, const std::string& name) {
     CLI::App* sub = app.add_subcommand(name);
     sub->description(summary_of(help_page(page_name(*sub))));
     sub->formatter(std::make_shared<PageFormatter>());
+    return sub;
+}
+
+CLI::App* add_action(CLI::App* verb, const std::string& action, int& exit_code, std::function<int()> run) {
+    CLI::App* sub = verb->add_subcommand(action);
+    verb->require_subcommand(1);
+    sub->callback([&exit_code, run = std::move(run)] { exit_code = run(); });
     return sub;
 }
 

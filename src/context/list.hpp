@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of a context's sources, printed.
+#pragma once
+#include <string>
+
+#include "context/sources.hpp"
+
+namespace ww::context {
+
+std::string to_text(const Context& context);
+std::string to_json(const Context& context);
+
+}  // namespace ww::context
