@@ -70,7 +70,7 @@ std::string command_of(const CLI::App& app) {
 std::string suggestion(const Chosen& chosen, int argc, char** argv) {
     std::vector<std::string> verbs;
     for (const CLI::App* sub : verbs_below(*chosen.app)) verbs.push_back(sub->get_name());
-    if (!verbs.empty() && argc == chosen.words && chosen.words > 1)
+    if (argc == chosen.words && chosen.words > 1 && chosen.app->get_require_subcommand_min() > 0)
         return command_of(*chosen.app) + " needs a verb: " + join(verbs, ", ");
     if (!verbs.empty() && argc > chosen.words && argv[chosen.words][0] != '-') {
         const std::string near = nearest(argv[chosen.words], verbs);

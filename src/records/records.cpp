@@ -139,7 +139,7 @@ Result<File> File::read(const fs::path& path, const Schema& schema) {
 
 Result<File> File::parse(std::string_view text, const fs::path& path, const Schema& schema) {
     File file;
-    file.path_ = path;
+    file.shown_ = display_path(path);
     file.schema_ = &schema;
     Diagnostics errors;
     if (text.ends_with('\n')) text.remove_suffix(1);
@@ -157,7 +157,7 @@ Result<File> File::parse(std::string_view text, const fs::path& path, const Sche
         std::string wrong = mistake(schema, key, name, value);
         if (is_conflict_marker(line)) wrong = "a conflict marker of git: keep the lines of both sides, delete the markers";
         if (!wrong.empty()) {
-            errors.push_back({.file = path.string(), .line = number, .message = wrong});
+            errors.push_back({.file = file.shown_, .line = number, .message = wrong});
             continue;
         }
         const auto [place, is_new] = file.index_.try_emplace(key, file.records_.size());
@@ -179,7 +179,7 @@ Status File::check() const {
         for (const Field& field : record.fields) {
             const auto [place, is_new] = seen.try_emplace(field.name, field.line);
             if (is_new || schema_->find(field.name)->repeated) continue;
-            errors.push_back({.file = path_.string(), .line = field.line,
+            errors.push_back({.file = shown_, .line = field.line,
                               .message = fmt::format("{} '{}' has a second '{}' (the first is on line {}): keep one "
                                                      "of them, or give one {} another name",
                                                      schema_->what, record.key, field.name, place->second,
@@ -187,7 +187,7 @@ Status File::check() const {
         }
         for (const FieldRule& rule : schema_->fields)
             if (rule.required && !seen.count(rule.name))
-                errors.push_back({.file = path_.string(), .line = record.line,
+                errors.push_back({.file = shown_, .line = record.line,
                                   .message = fmt::format("{} '{}' has no line '{} {} ...'", schema_->what, record.key,
                                                          record.key, rule.name)});
     }
@@ -204,7 +204,7 @@ Failure File::error(const Record& record, std::string_view field, std::string me
     int line = record.line;
     for (const Field& each : record.fields)
         if (each.name == field) line = each.line;
-    return fail(Diagnostic{.file = path_.string(), .line = line, .message = std::move(message)});
+    return fail(Diagnostic{.file = shown_, .line = line, .message = std::move(message)});
 }
 
 void File::take(const Record& record, std::vector<Line>::iterator at) {

@@ -64,7 +64,7 @@ class File {
 
     const std::vector<Record>& records() const { return records_; }
     const Record* find(std::string_view key) const;
-    const std::filesystem::path& path() const { return path_; }
+    const std::string& shown_path() const { return shown_; }
     // A message about a record or one of its fields.
     Failure error(const Record& record, std::string_view field, std::string message) const;
 
@@ -81,7 +81,7 @@ class File {
         std::string text;
         std::string key;  // empty: a comment or a blank line
     };
-    std::filesystem::path path_;
+    std::string shown_;  // the path, for messages
     const Schema* schema_ = nullptr;
     std::vector<Line> lines_;
     std::vector<Record> records_;

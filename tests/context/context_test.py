@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """warpwright context end to end: add, list, index, search, remove; a source that is missing."""
 import os
+import pathlib
 import shutil
 import subprocess
+import sys
 
-from tool import Port, as_json, expect, main, run
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from running import Port, as_json, expect, main, run  # noqa: E402
 
 KERNEL = """// SPDX-License-Identifier: MIT
 // Sums rows. In two passes.

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The outline of kernels of this repository in CUDA C++, Triton and CuTeDSL, against lists made by hand."""
 import pathlib
+import sys
 
-from tool import as_json, expect, main
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from running import as_json, expect, main  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

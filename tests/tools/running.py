@@ -3,6 +3,9 @@
 import json
 import os
 import pathlib
+import resource
+import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -48,6 +51,26 @@ class Port:
 
     def __exit__(self, *_):
         delete(self.path)
+
+
+def as_nobody(words, folder):
+    """Root may write everywhere, so this runs as somebody else; the program is copied to where that one can read it."""
+    def drop():
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+    with tempfile.TemporaryDirectory() as bin_folder:
+        os.chmod(bin_folder, 0o755)
+        return subprocess.run([shutil.copy(PROGRAM, bin_folder), *words], cwd=folder, capture_output=True, text=True,
+                              preexec_fn=drop)
+
+
+def limit_file_size(size):
+    """For preexec_fn: no file may grow beyond it, so what is written ends half-way, as on a full disk."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return limit
 
 
 def main(tests):
