@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both forms of the softmax kernel share: the row they work on and its reductions. Both forms
+// What the forms of the softmax kernel share: the row they work on and its reductions. All of them
 // do the same floating-point operations in the same order, so they give the same bits.
 #pragma once
 #include "../common/exp2_fma.cuh"

@@ -92,6 +92,10 @@ std::string squeeze(std::string_view text, size_t limit) {
 }
 
 std::string first_sentence(std::string_view comment) {
+    // The last words of well-known licences: what the file is about stands behind them.
+    for (const std::string_view end : {"SUCH DAMAGE", "limitations under the License", "DEALINGS IN THE SOFTWARE", "strictly prohibited"})
+        if (const size_t at = comment.rfind(end); at != std::string_view::npos)
+            comment = comment.substr(std::min(comment.find('\n', at), comment.size()));
     std::string text;
     for (std::string_view line : split(comment, '\n')) {
         line = trim(line);

@@ -38,7 +38,7 @@ class DiffTest(unittest.TestCase):
     def test_nothing_changed(self):
         diff = document("asm", "diff", "kernels/softmax", "kernels/softmax")
         self.assertEqual((diff["changed"], diff["gone"], diff["added"], diff["notes"]), (False, [], [], []))
-        self.assertEqual(len(diff["kernels"]), 2)
+        self.assertEqual(len(diff["kernels"]), 3)
         self.assertIn("softmax_plain for sm_90a: nothing changed\n",
                       run("asm", "diff", "kernels/softmax", "kernels/softmax")[1])
 

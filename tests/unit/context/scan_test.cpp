@@ -139,6 +139,13 @@ TEST(PythonScan, UnbalancedInputEnds) {
     for (const char* text : {"\"\"\"", "(", ")", "'", "def", "def f(", "@", "class", "x[", "\\", "\t", "#"}) (void)scan_python(text);
 }
 
+TEST(Scan, TheFirstSentenceIsNoLicence) {
+    EXPECT_EQ(first_sentence("/* Copyright X\n * Redistribution and use in source and\n * modification, are permitted provided that\n"
+                             " * OF THE POSSIBILITY OF SUCH DAMAGE.\n */\n// Copies rows. More.\n"),
+              "Copies rows.");
+    EXPECT_EQ(first_sentence("// SPDX-License-Identifier: MIT\n"), "");
+}
+
 TEST(Licence, SpdxLinesAndTexts) {
     EXPECT_EQ(spdx_of("/* SPDX-License-Identifier: MIT OR Apache-2.0 */\n"), "MIT OR Apache-2.0");
     EXPECT_EQ(licence_of_text("Permission is hereby granted, free of charge, to any person obtaining a copy\n ... The above "
