@@ -137,6 +137,20 @@ std::vector<std::byte> expected_outputs(const TestFile& test, const Layout& layo
     return packed;
 }
 
+Tally tally(const TestFile& test, const Layout& layout, std::span<const std::byte> expected,
+            std::span<const std::byte> actual) {
+    Tally out;
+    size_t offset = 0;
+    for_each_output(layout, [&](const Slot& slot) {
+        const Difference found = differences(test, test.fields[slot.field], expected.data() + offset,
+                                             actual.data() + offset, slot.bytes);
+        offset += slot.bytes;
+        out.values += found.of;
+        out.wrong += found.count;
+    });
+    return out;
+}
+
 std::optional<std::string> find_mismatch(const TestFile& test, const Layout& layout,
                                          const Operands& operands,
                                          std::span<const std::byte> expected,

@@ -163,13 +163,14 @@ uint64_t make_integer(const Type& type, Random& random, const std::string& how) 
 
 class FieldMaker {
   public:
-    FieldMaker(const TestFile& test, const Field& field)
-        : test_(test), field_(field), random_(seed(test, field)) {}
+    FieldMaker(const TestFile& test, const Field& field, uint64_t round)
+        : test_(test), field_(field), random_(seed(test, field) + round * kRoundStep) {}
 
     // copy: the thread or block; i: the register or element in it; unit: 64-bit piece.
     uint64_t unit(uint64_t copy, uint32_t i, uint32_t unit, uint64_t near);
 
   private:
+    static constexpr uint64_t kRoundStep = 0xd1342543de82ef95;  // odd, and no step of the sequence
     static uint64_t seed(const TestFile& test, const Field& field) {
         std::string text = test.name + ":" + field.name;
         return XXH64(text.data(), text.size(), 0);
@@ -235,7 +236,7 @@ uint64_t read_unit(const std::byte* at, uint32_t bytes) {
     return value;
 }
 
-Operands make_operands(const TestFile& test, const Layout& layout) {
+Operands make_operands(const TestFile& test, const Layout& layout, uint64_t round) {
     Operands operands;
     operands.in.resize(layout.in_bytes);
     operands.scratch.resize(layout.scratch_bytes);
@@ -245,7 +246,7 @@ Operands make_operands(const TestFile& test, const Layout& layout) {
         for (const Slot& candidate : layout.in)
             if (test.fields[candidate.field].name == field.generator.other) other = &candidate;
         uint32_t bytes = field.type.bytes(), units = (bytes + 7) / 8, step = std::min(bytes, 8u);
-        FieldMaker maker(test, field);
+        FieldMaker maker(test, field, round);
         uint64_t copies = slot.bytes / field.bytes();
         uint32_t other_count = other ? test.fields[other->field].count : 1;
         for (uint64_t copy = 0; copy < copies; ++copy)

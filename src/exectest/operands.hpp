@@ -12,7 +12,8 @@ struct Operands {
     std::vector<std::byte> in, scratch;  // the first content of the two buffers
 };
 
-Operands make_operands(const TestFile& test, const Layout& layout);
+// round: 0 for the test itself; every other one draws other values where the test has random ones.
+Operands make_operands(const TestFile& test, const Layout& layout, uint64_t round = 0);
 
 // Registers as 64-bit units: unit 0 holds the low bits; only 128-bit registers have two.
 uint64_t read_unit(const std::byte* at, uint32_t bytes);
