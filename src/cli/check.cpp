@@ -25,6 +25,7 @@ struct Options {
     // A loop without end is reported within two minutes or so.
     uint64_t budget = uint64_t{1} << 32;
     std::string async = "lazy", schedule = "fair";
+    std::string checks = "races", level = "warning";
     std::string junit;
     bool json = false;
     bool needs_hardware = false;  // the GPU at hand is not one that the port is for
@@ -74,6 +75,8 @@ Status check_options(const Options& options) {
     (void)completions;
     WW_TRY(order, parse_schedule_policy(options.schedule));
     (void)order;
+    WW_TRY(level, parse_race_level(options.level));
+    (void)level;
     if (options.junit.empty()) return ok();
     const std::filesystem::path path = std::filesystem::absolute(options.junit);
     std::error_code code;
@@ -119,6 +122,8 @@ int run(Options& options) {
     options.check.libraries = kernels::references();
     options.check.plans = kernels::plans();
     options.check.open_device = opener(options);
+    options.check.races = parse_race_level(options.level).value();
+    if (options.checks == "none") options.check.races.reset();
     if (options.on == "cuda") {
         const auto device = device::open_cuda();
         if (!device) return report(device.error(), kNeedsHardware);
@@ -152,6 +157,8 @@ void add_check(CLI::App& app, int& exit_code) {
     verb->add_option("--budget", options->budget)->check(is_budget);
     verb->add_option("--async", options->async);
     verb->add_option("--schedule", options->schedule);
+    verb->add_option("--check", options->checks)->check(CLI::IsMember({"races", "none"}));
+    verb->add_option("--level", options->level);
     verb->add_flag("--keep-going", options->check.keep_going);
     verb->add_flag("--json", options->json);
     verb->add_option("--junit", options->junit);

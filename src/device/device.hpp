@@ -13,6 +13,7 @@
 
 #include "base/memory_label.hpp"
 #include "base/policy.hpp"
+#include "base/race_level.hpp"
 #include "base/result.hpp"
 
 namespace ww::device {
@@ -75,15 +76,33 @@ struct Launch {
     std::vector<Argument> arguments;      // one for each .param, in order
 };
 
+struct SourceLine {
+    std::string file;
+    int line = 0;
+};
+
+// Two accesses that nothing orders, or not as they need it (docs/memory_model.md).
+struct RaceRecord {
+    struct Access {
+        std::string what;  // "write", "atomic", "read by cp.async"
+        Dim3 block, thread;  // an asynchronous operation: of the thread that issued it
+        std::string instruction;  // PTX text
+        int ptx_line = 0;
+        std::vector<SourceLine> source;  // its line, then where that was inlined; may be empty
+    };
+    RaceLevel level = RaceLevel::error;
+    std::string rule, kernel, file;
+    std::string where;    // "tile[12] in shared memory of block (0, 0, 0)", "tensor 'o', byte 12 of 4096"
+    std::string missing;  // the synchronisation that is not there
+    Access first, second;
+    uint64_t count = 0;   // pieces of memory for which this pair of lines was found
+};
+Diagnostic race_diagnostic(const RaceRecord& race);
+
 struct LaunchReport {
     uint64_t lane_instructions = 0;  // executed lanes summed over instructions; 0 on a GPU
     double seconds = 0;              // device time; on the emulator, wall time of the launch
     std::string printf_output;
-};
-
-struct SourceLine {
-    std::string file;
-    int line = 0;
 };
 
 // Who last wrote a byte (only after trace_writes(true), only where the device can tell).
@@ -146,6 +165,11 @@ class Device {
     virtual Result<TensorMap> encode_tensor_map(const TensorMapTiled& tiled) = 0;
 
     virtual void trace_writes(bool on) = 0;
+    // From now on launches are checked for races up to this level; nullopt: no more. Ignored where the
+    // device cannot, and while writes are traced.
+    virtual void check_races(std::optional<RaceLevel>) {}
+    // What was found since the last call, also in launches that failed.
+    virtual std::vector<RaceRecord> take_races() { return {}; }
     virtual std::optional<WriteRecord> last_write(Address address) const = 0;
 };
 

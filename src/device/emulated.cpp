@@ -6,13 +6,16 @@
 #include <cstring>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "base/target.hpp"
 #include "device/device.hpp"
+#include "device/races.hpp"
 #include "device/tensor_map.hpp"
 #include "emulator/launch.hpp"
 #include "emulator/module_image.hpp"
 #include "emulator/observers.hpp"
+#include "races/checker.hpp"
 
 namespace ww::device {
 namespace {
@@ -127,8 +130,18 @@ class EmulatedDevice final : public Device {
             launches_.push_back({loaded.kernel, options.grid, options.block});
             options.sink = &writers_;
         }
+        std::optional<races::Checker> checker;
+        std::optional<emulator::RegisterWatch> registers;
+        if (race_level_ && !tracing_) {
+            options.sink = &checker.emplace(*race_level_);
+            registers.emplace(kernel, register_observer(*checker));
+            options.code = registers->code();
+        }
         const auto start = std::chrono::steady_clock::now();
-        WW_TRY(result, emulator::launch(kernel, memory_, modules_[loaded.module]->constant_bank(), buffer, options));
+        auto launched = emulator::launch(kernel, memory_, modules_[loaded.module]->constant_bank(), buffer, options);
+        if (checker)
+            for (RaceRecord& race : race_records(kernel, memory_, *registers, checker->findings())) races_.push_back(std::move(race));
+        WW_TRY(result, std::move(launched));
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
         return LaunchReport{result.lane_instructions, elapsed.count(), std::move(result.printf_output)};
     }
@@ -140,6 +153,9 @@ class EmulatedDevice final : public Device {
         writers_.clear();
         launches_.clear();
     }
+
+    void check_races(std::optional<RaceLevel> level) override { race_level_ = level; }
+    std::vector<RaceRecord> take_races() override { return std::exchange(races_, {}); }
 
     std::optional<WriteRecord> last_write(Address address) const override {
         const std::optional<emulator::Writers::Record> record = writers_.last(address);
@@ -208,6 +224,8 @@ class EmulatedDevice final : public Device {
     std::map<KernelId, LoadedKernel> kernels_;
     uint32_t next_id_ = 1;
     bool tracing_ = false;
+    std::optional<RaceLevel> race_level_;
+    std::vector<RaceRecord> races_;
     emulator::Writers writers_;
     std::vector<TracedLaunch> launches_;
 };

@@ -132,6 +132,8 @@ void layout_shared(const ptx::Module& module, const Reachable& reachable, Progra
     for (const ptx::Variable* variable : dynamic) end = align_to(*variable);
     for (const ptx::Variable* variable : dynamic) context.shared_offsets[variable] = static_cast<uint32_t>(end);
     program.static_shared_bytes = static_cast<uint32_t>(end);
+    for (const auto& [variable, offset] : context.shared_offsets)
+        context.kernel.shared.push_back({variable->name, offset, variable->bytes(), variable->element_bytes()});
 }
 
 // Local memory along the deepest call path; recursion and indirect calls leave it open.

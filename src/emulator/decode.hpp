@@ -27,11 +27,18 @@ struct KernelParam {
 };
 std::vector<KernelParam> kernel_params(const ptx::Function& kernel);
 
+// A .shared variable: its bytes from the start of a block's shared memory on. bytes 0: dynamic.
+struct SharedVariable {
+    std::string name;
+    uint64_t offset = 0, bytes = 0, element_bytes = 1;
+};
+
 struct Kernel {
     std::shared_ptr<const ptx::Module> module;
     machine::Program program;
     std::vector<KernelParam> params;
     uint32_t param_bytes = 0;
+    std::vector<SharedVariable> shared;
     uint32_t stack_bytes = 0;   // local memory a thread needs; without recursion exact
     bool recursive = false;     // recursion or indirect calls: stack_bytes is only the deepest frame
     std::vector<std::pair<uint32_t, int>> call_edges;  // caller, callee (-1: indirect)

@@ -291,6 +291,7 @@ void FunctionDecoder::decode_instruction(const ptx::Instruction& instruction, ui
             out.registers.holds.push_back(held.offset);
     out.inst.run = binding.run;
     out.inst.aux = binding.aux;
+    out.inst.ordering = binding.ordering;
     if (binding.ends_thread) out.flow.falls_through = !instruction.guard.empty();
     if (out.flow.targets.size() == 1 && instruction.guard.empty()) out.flow.falls_through = false;
 }

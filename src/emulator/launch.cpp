@@ -138,7 +138,7 @@ class GridRun {
         if (!full && fresh_ < count_ && fresh_ < stop_from_) {
             const uint64_t linear = fresh_++;
             ++begun_;
-            return std::make_unique<ClusterRunner>(kernel_, grid_, linear, options_.schedule);
+            return std::make_unique<ClusterRunner>(kernel_, grid_, linear, options_.schedule, options_.code);
         }
         while (!parked_.empty()) {
             std::unique_ptr<ClusterRunner> runner = std::move(parked_.front());

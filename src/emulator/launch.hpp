@@ -23,6 +23,8 @@ struct LaunchOptions {
     uint32_t max_shared_bytes = 227 * 1024;  // of a block, static and dynamic together
     AsyncPolicy async;
     SchedulePolicy schedule;
+    // Runs this code in place of the program's (RegisterWatch); null: the program's.
+    const machine::Inst* code = nullptr;
     machine::EventSink* sink = nullptr;  // then one host thread runs the blocks in order
 };
 

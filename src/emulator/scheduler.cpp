@@ -28,8 +28,8 @@ bool starves(const Warp& warp, const Split& split) { return warp.executed - spli
 
 }  // namespace
 
-ClusterRunner::ClusterRunner(const Kernel& kernel, machine::Grid& grid, uint64_t index, SchedulePolicy schedule)
-    : kernel_(kernel), cluster_(grid, index), schedule_(schedule), random_(Random(schedule.seed ^ index).next()) {
+ClusterRunner::ClusterRunner(const Kernel& kernel, machine::Grid& grid, uint64_t index, SchedulePolicy schedule, const machine::Inst* code)
+    : kernel_(kernel), code_(code ? code : kernel.program.code.data()), cluster_(grid, index), schedule_(schedule), random_(Random(schedule.seed ^ index).next()) {
     for (const auto& block : cluster_.blocks)
         for (Warp& warp : block->warps) warps_.push_back(&warp);
     turns_.resize(cluster_.blocks.size() * machine::kWarpsOfBlock);
@@ -165,7 +165,7 @@ bool ClusterRunner::stays(const Warp& warp) {
 }
 
 ClusterRunner::Turn ClusterRunner::run_warp(Warp& warp, uint32_t quantum, uint64_t& budget) {
-    const Inst* code = kernel_.program.code.data();
+    const Inst* code = code_;
     Turn turn = Turn::blocked;
     uint32_t failed_tries = 0;
     while (quantum-- > 0 && budget > 0) {
@@ -286,6 +286,7 @@ ClusterRunner::State ClusterRunner::run(uint64_t& budget) {
             }
             if (ended) {
                 guarded(nullptr, [&] { cluster_.async.drain(); });
+                if (cluster_.grid.sink) cluster_.grid.sink->cluster_ended(cluster_);
                 return State::finished;
             }
         }

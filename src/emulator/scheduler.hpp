@@ -32,7 +32,9 @@ class GlobalProbe : public machine::EventSink {
 
 class ClusterRunner {
   public:
-    ClusterRunner(const Kernel& kernel, machine::Grid& grid, uint64_t index, SchedulePolicy schedule);
+    // code: what runs in place of the program's; null: the program's.
+    ClusterRunner(const Kernel& kernel, machine::Grid& grid, uint64_t index, SchedulePolicy schedule,
+                  const machine::Inst* code = nullptr);
 
     enum class State { finished, yielded };
     // Runs at most `budget` warp instructions; budget is lowered by what was used.
@@ -90,6 +92,7 @@ class ClusterRunner {
     [[noreturn]] void deadlock() const;
 
     const Kernel& kernel_;
+    const machine::Inst* const code_;
     machine::Cluster cluster_;
     SchedulePolicy schedule_;
     Random random_;

@@ -90,7 +90,7 @@ void issue_copies(Warp& w, const Inst& in, const uint64_t* from, const uint64_t*
             by.write(copies->to[i], data);
         }
     };
-    w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+    w.block->cluster.async.issue(std::move(operation), w);
 }
 
 // in: [dst], [src], cp-size, src-size or ignore-src, cache-policy
@@ -100,7 +100,7 @@ void run_cp_async(Warp& w, const Inst& in) {
     alignas(64) uint8_t* to[kLanes];
     w.addresses(in[0], to_address);
     w.addresses(in[1], from);
-    if (!w.block->cluster.async.eager()) return issue_copies(w, in, from, to_address);
+    if (!w.block->cluster.async.eager() || w.grid->sink) return issue_copies(w, in, from, to_address);
     w.access(in, Space::shared, to_address, aux.element_bytes, Access::write, to);
     if (static_cast<Source>(aux.extra) != Source::whole) {
         alignas(64) uint32_t scratch[kLanes];
@@ -141,7 +141,7 @@ void bind_cp_async(const Match& match, Binding& binding) {
     binding.run = run_cp_async;
 }
 
-void run_commit(Warp& w, const Inst&) { w.block->cluster.async.commit(machine::Unit::copy, w.key, w.active); }
+void run_commit(Warp& w, const Inst&) { commit_group(w, {.unit = machine::Unit::copy, .warp = w.key, .parties = w.active}); }
 
 // aux: the number of groups that may be in flight afterwards.
 void run_wait(Warp& w, const Inst& in) {
@@ -169,7 +169,7 @@ void run_arrive(Warp& w, const Inst& in) {
             if ((left >> lane & 1) && address[lane] == address[first]) lanes |= LaneMask{1} << lane;
         left &= ~lanes;
         for (LaneMask each = lanes; each && !aux.extra; each &= each - 1)
-            update_mbarrier({w, in, Agent::thread, 0, __builtin_ctz(each)}, at, [](Mbarrier& m) {
+            update_mbarrier({w, in, Agent::thread, 0, __builtin_ctz(each)}, at, MbarrierEvent::Kind::count, [](Mbarrier& m) {
                 m.add_pending();
                 return 0;
             });
@@ -183,9 +183,9 @@ void run_arrive(Warp& w, const Inst& in) {
         operation.write = [&w, &in, at](AsyncOperation& self, uint32_t some) {
             for (; some; some &= some - 1)
                 update_mbarrier({w, in, Agent::copy, self.number, __builtin_ctz(some)}, at,
-                                [](Mbarrier& m) { return m.arrive(1); });
+                                MbarrierEvent::Kind::arrive, [](Mbarrier& m) { return m.arrive(1); });
         };
-        w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+        w.block->cluster.async.issue(std::move(operation), w);
     }
 }
 

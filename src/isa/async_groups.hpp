@@ -7,10 +7,17 @@
 
 namespace ww::isa {
 
+// The uncommitted operations of each party become a group. who: its first three members.
+inline void commit_group(machine::Warp& w, const machine::GroupWait& who) {
+    if (w.grid->sink) w.grid->sink->committed(w, who);
+    w.block->cluster.async.commit(who.unit, who.warp, who.parties);
+}
+
 // The warp goes on once at most wait.keep of the groups are in flight.
 inline void wait_for_groups(machine::Warp& w, const machine::GroupWait& wait) {
     const machine::AsyncUnits& async = w.block->cluster.async;
     if (!async.idle() && !async.reached(wait)) w.wait_here({.kind = machine::Wait::Kind::group, .group = wait});
+    else if (w.grid->sink) w.grid->sink->waited(w, wait);
 }
 
 // The first operand, the number of groups, becomes aux; false: binding.error says why not.

@@ -86,6 +86,7 @@ bool prepare(const Match& match, int bytes, int elements, Binding& binding) {
                             .element_bytes = static_cast<uint8_t>(bytes),
                             .elements = static_cast<uint8_t>(elements)}
                       .pack();
+    binding.ordering = ordering_of(match, {machine::Semantics::relaxed, machine::Scope::gpu});
     if (Returns && !check_vector(match, P::d, elements, bytes, binding)) return false;
     return check_vector(match, P::b, elements, bytes, binding);
 }

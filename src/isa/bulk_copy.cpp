@@ -34,7 +34,7 @@ void issue_load(Warp& w, const Inst& in, int lane, const BulkPlace& place) {
     operation.write = [&w, &in, lane, place](AsyncOperation& self, uint32_t) {
         copy_now({w, in, Agent::bulk, self.number, lane}, place);
     };
-    w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+    w.block->cluster.async.issue(std::move(operation), w);
 }
 
 // The same offsets in the shared memory of the block with that rank.
@@ -100,7 +100,7 @@ void issue_store(Warp& w, const Inst& in, int lane, const BulkPlace& place, uint
             by.write(byte, &self.data[i]);
         }
     };
-    w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+    w.block->cluster.async.issue(std::move(operation), w);
 }
 
 // in: [dst], [src], size, cache-policy, byte-mask; aux: position of the byte-mask, or 0
@@ -130,7 +130,7 @@ void run_prefetch(Warp& w, const Inst& in) {
     });
 }
 
-void run_commit(Warp& w, const Inst&) { w.block->cluster.async.commit(Unit::bulk, w.key, w.active); }
+void run_commit(Warp& w, const Inst&) { commit_group(w, {.unit = Unit::bulk, .warp = w.key, .parties = w.active}); }
 
 // aux: groups that may stay in flight; bit 32: .read
 void run_wait(Warp& w, const Inst& in) {
@@ -162,7 +162,7 @@ AsyncOperation bulk_operation(Warp& w, const Inst& in, int lane, const BulkPlace
 }
 
 void signal_bytes(const AsyncAccess& by, const BulkPlace& place) {
-    update_mbarrier(by, place.mbarrier,
+    update_mbarrier(by, place.mbarrier, MbarrierEvent::Kind::complete_tx,
                     [&](Mbarrier& m) { return m.complete_transactions(static_cast<uint32_t>(place.to.bytes)); });
 }
 

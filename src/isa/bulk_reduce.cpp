@@ -51,7 +51,7 @@ void run_reduce(Warp& w, const Inst& in) {
             by.notify(place.to, Access::atomic);
             if (Signals) signal_bytes(by, place);
         };
-        w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+        w.block->cluster.async.issue(std::move(operation), w);
     }
 }
 

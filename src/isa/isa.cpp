@@ -122,6 +122,25 @@ std::string_view Match::get(std::string_view set) const {
     return {};
 }
 
+machine::Ordering ordering_of(const Match& match, machine::Ordering unsaid) {
+    using machine::Scope;
+    using machine::Semantics;
+    machine::Ordering out = unsaid;
+    constexpr std::pair<std::string_view, Semantics> kSemantics[] = {
+        {".weak", Semantics::weak},       {".relaxed", Semantics::relaxed}, {".acquire", Semantics::acquire},
+        {".release", Semantics::release}, {".acq_rel", Semantics::acq_rel}, {".sc", Semantics::acq_rel}};
+    constexpr std::pair<std::string_view, Scope> kScopes[] = {
+        {".cta", Scope::cta}, {".cluster", Scope::cluster}, {".gpu", Scope::gpu}, {".gl", Scope::gpu}, {".sys", Scope::sys}};
+    for (const auto& [set, text] : match.choices) {
+        for (const auto& [name, semantics] : kSemantics)
+            if (text == name) out.semantics = semantics;
+        for (const auto& [name, scope] : kScopes)
+            if (text == name) out.scope = scope;
+        if (text == ".volatile" || text == ".mmio") out = {Semantics::relaxed, Scope::sys};
+    }
+    return out;
+}
+
 machine::Space Match::space(std::string_view modifier) {
     using machine::Space;
     if (modifier.starts_with(".global")) return Space::global;

@@ -41,7 +41,7 @@ void issue(Warp& w, const Inst& in, int lane, const BulkPlace& place, const Answ
         by.write(place.to, &answer_of(answer, w));
         signal_bytes(by, place);
     };
-    w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+    w.block->cluster.async.issue(std::move(operation), w);
 }
 
 // in: [addr], [mbar]; extra of the aux: 1 to answer all blocks of the cluster

@@ -176,6 +176,7 @@ void bind_memory(const Match& match, Binding& binding) {
                             .element_bytes = static_cast<uint8_t>(bytes),
                             .elements = static_cast<uint8_t>(elements)}
                       .pack();
+    binding.ordering = ordering_of(match, {});
     if (match.type() == Type::b128)
         binding.run = elements == 1 ? choose<Bits128, Load>(1) : nullptr;
     else

@@ -9,6 +9,7 @@ namespace ww::isa {
 namespace {
 
 using machine::Wait;
+using Kind = MbarrierEvent::Kind;
 
 // aux of these instructions.
 struct MbarrierAux {
@@ -63,6 +64,7 @@ void run_init(Warp& w, const Inst& in) {
         uint8_t bytes[Mbarrier::kBytes];
         Mbarrier::initial(count[lane]).store(bytes);
         thread_access(w, in, lane).write(at, bytes);
+        notify_mbarrier(thread_access(w, in, lane), at, Kind::init, LaneMask{1} << lane);
     });
 }
 
@@ -75,6 +77,7 @@ void run_inval(Warp& w, const Inst& in) {
         Mbarrier::invalidate(at.data());
         std::memset(at.valid(), 0, Mbarrier::kBytes);
         thread_access(w, in, lane).notify(at, Access::write);
+        notify_mbarrier(thread_access(w, in, lane), at, Kind::inval, LaneMask{1} << lane);
     });
 }
 
@@ -83,7 +86,7 @@ void run_tx(Warp& w, const Inst& in) {
     alignas(64) uint32_t scratch[kLanes];
     const uint32_t* count = w.in<uint32_t>(in[1][0], scratch);
     each_mbarrier(w, in, MbarrierAux::unpack(in.aux), [&](int lane, const MemoryRange& at) {
-        update_mbarrier(thread_access(w, in, lane), at, [&](Mbarrier& m) {
+        update_mbarrier(thread_access(w, in, lane), at, Complete ? Kind::complete_tx : Kind::count, [&](Mbarrier& m) {
             return Complete ? m.complete_transactions(count[lane]) : m.expect_transactions(count[lane]);
         });
     });
@@ -104,7 +107,7 @@ void run_arrive(Warp& w, const Inst& in) {
     each_mbarrier(w, in, aux, [&](int lane, const MemoryRange& at) {
         if (returns && at.remote)
             throw GuestTrap("an arrival at an mbarrier of another block returns no state: the destination must be _", lane);
-        states[lane] = update_mbarrier(thread_access(w, in, lane), at, [&](Mbarrier& m) {
+        states[lane] = update_mbarrier(thread_access(w, in, lane), at, Kind::arrive, [&](Mbarrier& m) {
             if (aux.expects) m.expect_transactions(given[lane]);
             const uint64_t before = m.state();
             const uint32_t count = given && !aux.expects ? given[lane] : 1;
@@ -114,6 +117,20 @@ void run_arrive(Warp& w, const Inst& in) {
         });
     });
     if (returns) w.commit<uint64_t>(in[0][0], states, states);
+}
+
+// One event for all lanes that asked for the same phase of one object.
+void notify_answers(Warp& w, const Inst& in, const uint32_t* object, LaneMask completed) {
+    for (LaneMask left = w.active; left;) {
+        const int first = __builtin_ctz(left);
+        const bool answer = (completed >> first & 1) != 0;
+        LaneMask same = 0;
+        for (int lane = first; lane < kLanes; ++lane)
+            if ((left >> lane & 1) && object[lane] == object[first] && ((completed >> lane & 1) != 0) == answer)
+                same |= LaneMask{1} << lane;
+        left &= ~same;
+        w.grid->sink->mbarrier({w, in, answer ? Kind::wait : Kind::ask, object[first], same});
+    }
 }
 
 struct Asked {
@@ -131,12 +148,13 @@ Asked ask(Warp& w, const Inst& in, const char* what) {
     const uint32_t* parities = aux.parity ? w.in<uint32_t>(in[2][0], parity_scratch) : nullptr;
     const uint64_t* states = aux.parity ? nullptr : w.in<uint64_t>(in[2][0], state_scratch);
     Asked asked;
+    uint32_t objects[kLanes];  // of the active lanes
     bool first = true;
     each_mbarrier(w, in, aux, [&](int lane, const MemoryRange& at) {
         require_own(at, what, lane);
         const bool parity = aux.parity ? (parities[lane] & 1) != 0 : Mbarrier::state_parity(states[lane]);
         const bool completed = load_mbarrier(at, lane).parity() != parity;
-        thread_access(w, in, lane).notify(at, Access::atomic);
+        objects[lane] = at.in_cluster();
         if (completed) asked.completed |= LaneMask{1} << lane;
         const uint32_t offset = static_cast<uint32_t>(at.offset);
         if (!completed && first) {
@@ -147,6 +165,7 @@ Asked ask(Warp& w, const Inst& in, const char* what) {
             asked.same &= asked.mbarrier == offset && asked.parity == parity;
         }
     });
+    if (w.grid->sink) notify_answers(w, in, objects, asked.completed);
     return asked;
 }
 
@@ -197,6 +216,7 @@ void bind_arrive(const Match& match, Binding& binding) {
     if (match.operands[static_cast<size_t>(first) + 1].kind != OperandInfo::Kind::absent &&
         !check_value(match, first + 1, 4, binding))
         return;
+    binding.ordering = ordering_of(match, {machine::Semantics::release, machine::Scope::cta});
     binding.aux = MbarrierAux{.space = space_of_row(match),
                               .drop = match.has(".arrive_drop"),
                               .expects = match.has(".expect_tx"),
@@ -210,6 +230,7 @@ template <machine::Run Run>
 void bind_wait(const Match& match, Binding& binding) {
     const bool parity = match.has(".parity");
     if (!check_predicate(match, 0, binding) || !check_value(match, 2, parity ? 4 : 8, binding)) return;
+    binding.ordering = ordering_of(match, {machine::Semantics::acquire, machine::Scope::cta});
     binding.aux = MbarrierAux{.space = space_of_row(match), .parity = parity, .first = 1}.pack();
     binding.run = Run;
 }

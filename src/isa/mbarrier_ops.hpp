@@ -13,6 +13,7 @@ using machine::AsyncAccess;
 using machine::AsyncOperation;
 using machine::GuestTrap;
 using machine::Mbarrier;
+using machine::MbarrierEvent;
 using machine::MemoryRange;
 
 inline MemoryRange mbarrier_range(Warp& w, Space space, uint64_t address, int lane) {
@@ -32,10 +33,17 @@ inline Mbarrier load_mbarrier(const MemoryRange& at, int lane) try {
     throw;
 }
 
+inline void notify_mbarrier(const AsyncAccess& by, const MemoryRange& at, MbarrierEvent::Kind kind, LaneMask lanes,
+                            bool completed = false) {
+    if (machine::EventSink* sink = by.warp.grid->sink)
+        sink->mbarrier({by.warp, by.inst, kind, at.in_cluster(), lanes, completed, by.agent, by.operation});
+}
+
 // Runs change(mbarrier) on the object and stores it; what change returns.
 template <class F>
-auto update_mbarrier(const AsyncAccess& by, const MemoryRange& at, F&& change) {
+auto update_mbarrier(const AsyncAccess& by, const MemoryRange& at, MbarrierEvent::Kind kind, F&& change) {
     Mbarrier mbarrier = load_mbarrier(at, by.lane);
+    const bool parity = mbarrier.parity();
     const auto result = [&] {
         try {
             return change(mbarrier);
@@ -45,7 +53,7 @@ auto update_mbarrier(const AsyncAccess& by, const MemoryRange& at, F&& change) {
         }
     }();
     mbarrier.store(at.data());
-    by.notify(at, Access::atomic);
+    notify_mbarrier(by, at, kind, LaneMask{1} << by.lane, mbarrier.parity() != parity);
     return result;
 }
 

@@ -68,6 +68,7 @@ struct Binding {
     // The registers of the first operand are read and written after the instruction, up to one that
     // lands them.
     bool holds_first = false, lands = false;
+    machine::Ordering ordering;
     bool ordered = false;  // the result depends on the order of the blocks (float atomics)
 };
 using Bind = void (*)(const Match&, Binding&);
@@ -81,6 +82,9 @@ struct Row {
     std::string_view mnemonic() const;
     std::string_view chapter;  // filled by the table: the file's name, e.g. "integer_arith"
 };
+
+// What the .sem, .scope, .volatile and .weak modifiers of an instruction say; otherwise `unsaid`.
+machine::Ordering ordering_of(const Match& match, machine::Ordering unsaid);
 
 // All rows, chapter by chapter (isa.cpp holds the one list of chapters).
 std::span<const Row> rows();

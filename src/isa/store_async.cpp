@@ -49,7 +49,7 @@ void issue_values(Warp& w, const Inst& in, uint32_t element_bytes, Access kind, 
             f(by, place, values.data());
             signal_bytes(by, place);
         };
-        w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+        w.block->cluster.async.issue(std::move(operation), w);
     }
 }
 
@@ -86,7 +86,7 @@ void issue_global(Warp& w, const Inst& in, Space space, uint32_t bytes, Access k
         operation.write = [&w, &in, lane, at, values, f](AsyncOperation& self, uint32_t) {
             f(AsyncAccess{w, in, Agent::bulk, self.number, lane}, at, values.data());
         };
-        w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+        w.block->cluster.async.issue(std::move(operation), w);
     }
 }
 

@@ -11,6 +11,7 @@ namespace ww::isa {
 namespace {
 
 using machine::Barrier;
+using machine::Fence;
 using machine::GuestTrap;
 
 // aux of the barrier instructions.
@@ -31,13 +32,14 @@ uint32_t uniform(Warp& w, const machine::Operand& operand, const char* what) {
 }
 
 // Positions: a is the barrier, b the thread count (maybe left out), c the predicate of .red.
-Arrived arrive(Warp& w, const Inst& in, int a, bool count_needed, LaneMask votes) {
+Arrived arrive(Warp& w, const Inst& in, int a, bool waits, LaneMask votes) {
     const uint32_t index = uniform(w, in[a][0], "numbers");
     if (index >= w.block->barriers.size())
         throw GuestTrap("barrier " + std::to_string(index) + " does not exist: a block has 16");
     const uint32_t count = in[a + 1].count ? uniform(w, in[a + 1][0], "thread counts") : 0;
-    if (count == 0 && (count_needed || in[a + 1].count))
+    if (count == 0 && (!waits || in[a + 1].count))
         throw GuestTrap("the thread count of a barrier must not be 0");
+    if (machine::EventSink* sink = w.grid->sink) sink->barrier_arrive(w, index, w.active, waits);
     return {index, w.block->barriers[index].arrive(w, w.active, count, votes, *w.block)};
 }
 
@@ -66,7 +68,7 @@ void run_barrier(Warp& w, const Inst& in) {
         return;
     }
     const LaneMask votes = First == 1 ? w.predicate(in[3][0]) : 0;
-    const Arrived arrived = arrive(w, in, First, false, votes);
+    const Arrived arrived = arrive(w, in, First, true, votes);
     if (arrived.arrival.completed)
         write_result(w, in, w.block->barriers[arrived.index].last);
     else
@@ -76,7 +78,7 @@ void run_barrier(Warp& w, const Inst& in) {
 }
 
 void run_arrive(Warp& w, const Inst& in) {
-    if (w.active != 0) arrive(w, in, 0, true, 0);
+    if (w.active != 0) arrive(w, in, 0, false, 0);
 }
 
 void bind_sync(const Match& match, Binding& binding) {
@@ -101,24 +103,51 @@ void bind_red(const Match& match, Binding& binding) {
 }
 
 void run_warp_sync(Warp& w, const Inst& in) {
-    for_members(w, in, 0, nullptr, 0, [](LaneMask, LaneMask) {});
+    for_members(w, in, 0, nullptr, 0, [&](LaneMask lanes, LaneMask members) {
+        if (machine::EventSink* sink = w.grid->sink) sink->warp_sync(w, lanes, members);
+    });
 }
 void bind_warp_sync(const Match& match, Binding& binding) {
     if (check_value(match, 0, 4, binding)) binding.run = run_warp_sync;
 }
 
-void run_cluster_arrive(Warp& w, const Inst&) { w.block->cluster.barrier.arrive(w, w.active, w.block->cluster); }
+// aux: 1 for .relaxed
+void run_cluster_arrive(Warp& w, const Inst& in) {
+    if (machine::EventSink* sink = w.grid->sink) sink->cluster_arrive(w, w.active, in.aux == 0);
+    w.block->cluster.barrier.arrive(w, w.active, w.block->cluster);
+}
 
 void run_cluster_wait(Warp& w, const Inst&) {
     machine::ClusterBarrier& barrier = w.block->cluster.barrier;
-    if (barrier.wait(w, w.active) == w.active) return;
+    if (barrier.wait(w, w.active) == w.active) {
+        if (machine::EventSink* sink = w.grid->sink) sink->cluster_wait(w, w.active);
+        return;
+    }
     w.wait_here({.kind = machine::Wait::Kind::cluster, .generation = barrier.generation()});
 }
-void bind_cluster_arrive(const Match&, Binding& binding) { binding.run = run_cluster_arrive; }
+void bind_cluster_arrive(const Match& match, Binding& binding) {
+    binding.aux = match.get(".sem") == ".relaxed";
+    binding.run = run_cluster_arrive;
+}
 void bind_cluster_wait(const Match&, Binding& binding) { binding.run = run_cluster_wait; }
 
-void run_fence(Warp&, const Inst&) {}
-void bind_fence(const Match&, Binding& binding) { binding.run = run_fence; }
+// Orders proxies that no access here goes through.
+void run_no_fence(Warp&, const Inst&) {}
+// aux: a machine::Fence
+void run_fence(Warp& w, const Inst& in) {
+    if (machine::EventSink* sink = w.grid->sink) sink->fence(w, in, static_cast<Fence>(in.aux), w.active);
+}
+template <Fence Kind>
+void bind_fence(const Match& match, Binding& binding) {
+    binding.aux = static_cast<uint64_t>(Kind);
+    binding.ordering = ordering_of(match, {machine::Semantics::acq_rel, machine::Scope::cta});
+    binding.run = run_fence;
+}
+void bind_no_fence(const Match&, Binding& binding) { binding.run = run_no_fence; }
+void bind_proxy_fence(const Match& match, Binding& binding) {
+    bind_fence<Fence::proxy_async>(match, binding);
+    if (!match.get(".proxykind").starts_with(".async")) binding.run = run_no_fence;
+}
 
 #define WW_PSC "parallel-synchronization-and-communication-instructions-"
 #define WW_SCOPE ".scope = .cta .cluster .gpu .sys; "
@@ -140,17 +169,17 @@ constexpr Row kRows[] = {
     {"bar.warp.sync membermask", "", {60, 30}, WW_PSC "bar-warp-sync", bind_warp_sync},
     {"barrier.cluster.arrive{.sem}{.aligned}", ".sem = .release .relaxed", {78, 90}, kCluster, bind_cluster_arrive},
     {"barrier.cluster.wait{.acquire}{.aligned}", "", {78, 90}, kCluster, bind_cluster_wait},
-    {"membar.level", ".level = .cta .gl .sys", {14}, kFence, bind_fence},
-    {"membar.proxy.proxykind", kProxies, {75, 70}, kFence, bind_fence},
-    {"fence{.sem}.scope", ".sem = .sc .acq_rel .acquire .release; " WW_SCOPE, {60, 70}, kFence, bind_fence},
-    {"fence.acquire.sync_restrict::shared::cluster.cluster", "", {86, 90}, kFence, bind_fence},
-    {"fence.release.sync_restrict::shared::cta.cluster", "", {86, 90}, kFence, bind_fence},
-    {"fence.op_restrict.release.cluster", ".op_restrict = .mbarrier_init", {80, 90}, kFence, bind_fence},
-    {"fence.proxy.proxykind", kProxies, {75, 70}, kFence, bind_fence},
-    {"fence.proxy.tensormap::generic.release.scope", WW_SCOPE, {83, 90}, kFence, bind_fence},
-    {"fence.proxy.tensormap::generic.acquire.scope [addr], size", WW_SCOPE, {83, 90}, kFence, bind_fence},
-    {"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "", {86, 90}, kFence, bind_fence},
-    {"fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", "", {86, 90}, kFence, bind_fence},
+    {"membar.level", ".level = .cta .gl .sys", {14}, kFence, bind_fence<Fence::memory>},
+    {"membar.proxy.proxykind", kProxies, {75, 70}, kFence, bind_proxy_fence},
+    {"fence{.sem}.scope", ".sem = .sc .acq_rel .acquire .release; " WW_SCOPE, {60, 70}, kFence, bind_fence<Fence::memory>},
+    {"fence.acquire.sync_restrict::shared::cluster.cluster", "", {86, 90}, kFence, bind_fence<Fence::memory>},
+    {"fence.release.sync_restrict::shared::cta.cluster", "", {86, 90}, kFence, bind_fence<Fence::memory>},
+    {"fence.op_restrict.release.cluster", ".op_restrict = .mbarrier_init", {80, 90}, kFence, bind_fence<Fence::mbarrier_init>},
+    {"fence.proxy.proxykind", kProxies, {75, 70}, kFence, bind_proxy_fence},
+    {"fence.proxy.tensormap::generic.release.scope", WW_SCOPE, {83, 90}, kFence, bind_no_fence},
+    {"fence.proxy.tensormap::generic.acquire.scope [addr], size", WW_SCOPE, {83, 90}, kFence, bind_no_fence},
+    {"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "", {86, 90}, kFence, bind_fence<Fence::proxy_async>},
+    {"fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", "", {86, 90}, kFence, bind_fence<Fence::proxy_async>},
 };
 // clang-format on
 

@@ -195,7 +195,7 @@ void issue_load(Warp& w, const Inst& in, int lane, const Tile& tile, const BulkP
     operation.write = [&w, &in, lane, tile, place](AsyncOperation& self, uint32_t) {
         load_now({w, in, Agent::bulk, self.number, lane}, tile, place);
     };
-    w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+    w.block->cluster.async.issue(std::move(operation), w);
 }
 
 // in: [dst], [map, coordinates], [mbar], cta-mask; element_bytes of the aux: 1 to multicast, 2 to
@@ -283,7 +283,7 @@ void run_store(Warp& w, const Inst& in) {
         operation.write = [&w, &in, lane, tile, reduce](AsyncOperation& self, uint32_t) {
             store_now({w, in, Agent::bulk, self.number, lane}, tile, reduce, self.data.data());
         };
-        w.block->cluster.async.issue(std::move(operation), w.block->cluster);
+        w.block->cluster.async.issue(std::move(operation), w);
     }
 }
 

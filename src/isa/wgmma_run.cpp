@@ -146,7 +146,7 @@ void run_wgmma(Warp& w, const Inst& in) {
     if (scale_d != 0 && scale_d != kAllLanes) throw GuestTrap("the lanes of a warp give different values of scale-d");
     const uint32_t party = w.key % kGroupWarps;
     AsyncOperation* operation = async.joinable(first_of_group(w), party);
-    if (!operation) operation = async.issue(begin(in, w), w.block->cluster);
+    if (!operation) operation = async.issue(begin(in, w), w);
     if (operation->inst != &in)
         throw GuestTrap("the warps of a warpgroup execute different wgmma instructions: another warp went on to the next one"
                         " in its program, this warp is here");
@@ -165,13 +165,14 @@ void run_wgmma(Warp& w, const Inst& in) {
         place_rows<uint32_t>(w.in<uint32_t>(in[1][r], scratch), r, kWarpRows, kMmaRowBytes,
                              joined.rows_of_a.data() + party * kWarpRows * kMmaRowBytes);
     operation->missing &= ~(1u << party);
+    if (w.grid->sink) w.grid->sink->joined(w, *operation);
     async.joined(*operation);
 }
 
 void run_fence(Warp& w, const Inst&) { whole_warp(w); }
 
 void run_commit(Warp& w, const Inst&) {
-    if (whole_warp(w)) w.block->cluster.async.commit(Unit::mma, first_of_group(w), party_of(w));
+    if (whole_warp(w)) commit_group(w, {.unit = Unit::mma, .warp = first_of_group(w), .parties = party_of(w)});
 }
 
 // aux: groups that may stay in flight

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.hpp"
@@ -26,6 +27,7 @@ struct CheckOptions {
     std::string rung_glob;       // empty: every rung
     uint64_t seed = 0;           // added to the cases' own seeds; also draws the poison
     bool keep_going = false;
+    std::optional<RaceLevel> races = RaceLevel::warning;  // of the emulator; nullopt: not looked for
     OpenDevice open_device;
     LibraryTable libraries;                       // symbols that are part of this program
     PlanTable plans;                              // likewise

@@ -211,11 +211,25 @@ bool Climber::judge(Rung& rung, const Target& target, CaseData& data, const port
     return false;
 }
 
+bool Climber::fail_for_race(Rung& rung, const Target& target) {
+    for (const device::RaceRecord& race : rung.races) {
+        if (race.level != RaceLevel::error) continue;
+        Failure failure{.kind = FailureKind::race, .stage = target.stage->name, .case_id = target.c->id};
+        failure.message = fmt::format("{} at {}: {}", race.rule, race.where, race.missing);
+        fail_with(rung, std::move(failure));
+        return true;
+    }
+    return false;
+}
+
 void Climber::stage_rung(Rung& rung, const Target& target) {
     CaseData* data = data_for(rung, target);
     if (!data) return;
     RunRequest request = request_for(target, *data);
+    request.races = options_.races;
     RunResult first = runner_.run(request);
+    request.races.reset();  // once is enough: they do not depend on the poison
+    rung.races = std::move(first.races);
     if (first.failure) return fail_run(rung, target, request, std::move(*first.failure));
     request.poison = static_cast<uint8_t>(~poison_);
     RunResult second = runner_.run(request);
@@ -232,6 +246,7 @@ void Climber::stage_rung(Rung& rung, const Target& target) {
         if (has_taps(target)) first_bad_tap(*rung.failure, target, *data);
         return;
     }
+    if (fail_for_race(rung, target)) return;
     if (auto failure = find_changed(target, first.outputs, second.outputs,
                                     FailureKind::not_deterministic, "two runs on the same inputs"))
         return fail_with(rung, std::move(*failure));

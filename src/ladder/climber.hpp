@@ -65,6 +65,8 @@ class Climber {
     // tapped: got comes from that run.
     bool judge(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
                Tapped* tapped, const port::Tensor* against = nullptr);
+    // True when it raced: the rung fails.
+    static bool fail_for_race(Rung& rung, const Target& target);
     void localise(Failure& failure, const Target& target, const CaseData& data,
                   const std::string& tensor, int64_t linear, bool taps);
     void first_bad_tap(Failure& failure, const Target& target, CaseData& data);

@@ -47,6 +47,7 @@ enum class FailureKind {
     input_modified,   // an input differs after the launch
     not_deterministic,
     taps_change_output,
+    race,             // accesses that nothing orders (docs/memory_model.md)
     reference,        // the reference itself failed or is not a number: nothing can be judged
 };
 std::string_view name(FailureKind kind);
@@ -95,6 +96,7 @@ struct Rung {
     std::string note;  // why it was skipped, or what it looked at
     std::vector<Metrics> metrics;
     std::optional<Failure> failure;
+    std::vector<device::RaceRecord> races;  // of every level; one of level error fails the rung
 };
 
 // Whether what the device does was seen on a GPU: the emulator is judged by one up to sm_90.
@@ -115,7 +117,7 @@ struct CheckReport {
 };
 
 std::string rung_line(const Rung& rung);      // one line, no newline
-std::string failure_text(const Rung& rung);   // indented lines, empty without a failure
+std::string failure_text(const Rung& rung);   // indented lines, empty without a failure and races
 std::string summary_text(const CheckReport& report);
 std::string to_json(const CheckReport& report);
 std::string to_junit(const CheckReport& report);

@@ -107,7 +107,30 @@ json to_json(const Failure& failure) {
     return out;
 }
 
+json to_json(const device::RaceRecord::Access& access) {
+    return {{"what", access.what},
+            {"block", to_json(access.block)},
+            {"thread", to_json(access.thread)},
+            {"instruction", access.instruction},
+            {"ptx_line", access.ptx_line},
+            {"source", to_json(access.source)}};
+}
+
+json to_json(const device::RaceRecord& race) {
+    return {{"level", level_name(race.level)},
+            {"rule", race.rule},
+            {"kernel", race.kernel},
+            {"file", race.file},
+            {"where", race.where},
+            {"missing", race.missing},
+            {"first", to_json(race.first)},
+            {"second", to_json(race.second)},
+            {"count", race.count}};
+}
+
 json to_json(const Rung& rung) {
+    json races = json::array();
+    for (const device::RaceRecord& each : rung.races) races.push_back(to_json(each));
     json metrics = json::array();
     for (const Metrics& each : rung.metrics) metrics.push_back(to_json(each));
     return {{"name", rung.name},
@@ -115,6 +138,7 @@ json to_json(const Rung& rung) {
             {"seconds", rung.seconds},
             {"note", rung.note},
             {"metrics", std::move(metrics)},
+            {"races", std::move(races)},
             {"failure", rung.failure ? to_json(*rung.failure) : json(nullptr)}};
 }
 

@@ -98,6 +98,7 @@ std::string_view name(FailureKind kind) {
         case FailureKind::input_modified: return "input_modified";
         case FailureKind::not_deterministic: return "not_deterministic";
         case FailureKind::taps_change_output: return "taps_change_output";
+        case FailureKind::race: return "race";
         case FailureKind::reference: return "reference";
     }
     return "";
@@ -131,7 +132,9 @@ std::string rung_line(const Rung& rung) {
 }
 
 std::string failure_text(const Rung& rung) {
-    if (!rung.failure) return "";
+    std::string races;
+    for (const device::RaceRecord& race : rung.races) races += format(device::race_diagnostic(race)) + "\n";
+    if (!rung.failure) return races;
     const Failure& failure = *rung.failure;
     std::string out;
     const Line line = [&](std::string_view label, const std::string& text) {
@@ -168,7 +171,7 @@ std::string failure_text(const Rung& rung) {
                        !failure.diagnostics.front().file.empty() || failure.diagnostics.size() > 1 ||
                        failure.message != first_line(failure.message));
     if (more) out += format(failure.diagnostics) + "\n";
-    return out;
+    return out + races;
 }
 
 bool on_silicon(const device::Info& device) { return device.kind == "cuda" || device.sm <= 90; }

@@ -160,6 +160,16 @@ RunResult Runner::run_process(const RunRequest& request, const port::ProcessImpl
 }
 
 RunResult Runner::run(const RunRequest& request) {
+    if (!request.races) return run_once(request);
+    device_.check_races(request.races);
+    (void)device_.take_races();
+    RunResult result = run_once(request);
+    device_.check_races(std::nullopt);
+    result.races = device_.take_races();
+    return result;
+}
+
+RunResult Runner::run_once(const RunRequest& request) {
     if (const auto* kernel = std::get_if<port::KernelImpl>(&request.impl->value))
         return run_kernel(request, *kernel);
     if (const auto* library = std::get_if<port::LibraryImpl>(&request.impl->value))

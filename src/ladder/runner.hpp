@@ -35,6 +35,7 @@ struct RunRequest {
         bool others = false;  // and who wrote the tensor's other elements
     };
     std::optional<Trace> trace;
+    std::optional<RaceLevel> races;  // look for them
 };
 
 // failure: no outputs worth comparing. Its stage is set, its case is not.
@@ -51,6 +52,7 @@ struct RunResult {
     };
     std::vector<Writer> other_writers;
     std::optional<Failure> failure;
+    std::vector<device::RaceRecord> races;
     double seconds = 0;
 };
 
@@ -78,6 +80,7 @@ class Runner {
     device::Device& device() { return device_; }
 
   private:
+    RunResult run_once(const RunRequest& request);
     RunResult run_kernel(const RunRequest& request, const port::KernelImpl& kernel);
     RunResult run_library(const RunRequest& request, const port::LibraryImpl& library);
     RunResult run_process(const RunRequest& request, const port::ProcessImpl& process);

@@ -22,18 +22,23 @@ namespace {
 
 }  // namespace
 
-AsyncOperation* AsyncUnits::issue(AsyncOperation operation, Cluster& cluster) {
+AsyncUnits::AsyncUnits(Cluster& cluster, uint64_t seed)
+    : cluster_(cluster), policy_(cluster.grid.async), sink_(cluster.grid.sink), random_(seed) {}
+
+AsyncOperation* AsyncUnits::issue(AsyncOperation operation, const Warp& by) {
     operation.number = ++issued_;
     operation.group.fill(kUncommitted);
+    if (sink_) sink_->issued(by, operation);
     if (eager() && operation.missing == 0) {
         if (operation.read) operation.read(operation, operation.parties);
         operation.write(operation, operation.parties);
+        if (sink_) sink_->performed(cluster_, operation);
         return nullptr;
     }
     make_room();
     if (!eager())
         for (const auto& [offset, bytes, parties] : operation.destinations)
-            std::memset(cluster.blocks[offset >> kRankShift]->shared.valid + (offset & ((1u << kRankShift) - 1)), 0, bytes);
+            std::memset(cluster_.blocks[offset >> kRankShift]->shared.valid + (offset & ((1u << kRankShift) - 1)), 0, bytes);
     Entry& entry = pending_[operation.number];
     static_cast<AsyncOperation&>(entry) = std::move(operation);
     add(entry);
@@ -183,7 +188,9 @@ void AsyncUnits::perform(Entry& entry, uint32_t parties, bool reads_only) {
         with_place(trap, entry);
     }
     entry.parties &= ~some;
-    if (entry.parties == 0) remove(entry);
+    if (entry.parties != 0) return;
+    if (sink_) sink_->performed(cluster_, entry);
+    remove(entry);
 }
 
 bool AsyncUnits::help(const GroupWait& wait) {

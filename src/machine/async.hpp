@@ -56,7 +56,7 @@ class AsyncUnits {
     // Operations of a cluster that may be in flight, and bytes that some of them may hold between
     // their two moments: the oldest ones complete when there are more.
     static constexpr size_t kMostPending = 4096, kMostHeldBytes = size_t{16} << 20;
-    AsyncUnits(AsyncPolicy policy, uint64_t seed) : policy_(policy), random_(seed) {}
+    AsyncUnits(Cluster& cluster, uint64_t seed);
 
     bool eager() const { return policy_.kind == AsyncPolicy::Kind::eager; }
     bool random() const { return policy_.kind == AsyncPolicy::Kind::random; }
@@ -64,7 +64,7 @@ class AsyncUnits {
 
     // Performed now if the policy is eager and nobody is missing; else kept, and what it will write
     // to shared memory loses its validity until then. Null: it was performed.
-    AsyncOperation* issue(AsyncOperation operation, Cluster& cluster);
+    AsyncOperation* issue(AsyncOperation operation, const Warp& by);
     // The wgmma that a warp is to join: the oldest of its warpgroup that it is missing in, or null.
     AsyncOperation* joinable(uint32_t warpgroup, uint32_t party);
     // A warp has joined: with the last one the operation may start.
@@ -126,7 +126,9 @@ class AsyncUnits {
     bool may_complete(const Entry& entry) const;
     void make_room();
 
+    Cluster& cluster_;
     AsyncPolicy policy_;
+    EventSink* sink_;
     Random random_;
     uint64_t issued_ = 0;
     size_t held_bytes_ = 0;

@@ -17,7 +17,7 @@ Coordinates first_block(const Grid& grid, uint64_t cluster) {
 }
 
 Cluster::Cluster(Grid& grid_in, uint64_t index_in)
-    : grid(grid_in), index(index_in), async(grid_in.async, Random(grid_in.async.seed ^ index_in).next()) {
+    : grid(grid_in), index(index_in), async(*this, Random(grid_in.async.seed ^ index_in).next()) {
     const Coordinates& dim = grid.cluster_dim;
     const Coordinates first = first_block(grid, index);
     for (uint32_t rank = 0; rank < dim[0] * dim[1] * dim[2]; ++rank) {
@@ -105,6 +105,8 @@ void Barrier::complete(Block& block) {
         for (Split& split : warp.parked)
             if (waits(split.wait)) split.outcome = last;
     }
+    if (block.grid.sink)
+        block.grid.sink->barrier_complete(block, static_cast<uint32_t>(this - block.barriers.data()), expected_ == 0);
     ++generation_;
     std::fill(lanes_.begin(), lanes_.end(), 0);
     std::fill(extra_.begin(), extra_.end(), 0);
@@ -161,6 +163,7 @@ void ClusterBarrier::recheck(const Cluster& cluster) {
     if (!any || pending(cluster) != 0) return;
     for (auto& [key, lanes] : warps_) lanes.arrived = 0;
     ++generation_;
+    if (cluster.grid.sink) cluster.grid.sink->cluster_complete(cluster);
 }
 
 void ClusterBarrier::arrive(const Warp& warp, LaneMask lanes, const Cluster& cluster) {

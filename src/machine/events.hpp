@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What observers may watch. A machine without an observer pays one null test per memory access.
+// What observers may watch: accesses to memory, and everything that orders them. A machine without
+// an observer pays one null test per event.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +8,11 @@
 
 namespace ww::machine {
 
+class Block;
 class Warp;
+struct AsyncOperation;
+struct Cluster;
+struct GroupWait;
 struct Inst;
 
 enum class Access : uint8_t { read, write, atomic };
@@ -24,14 +29,64 @@ struct MemoryEvent {
     uint32_t bytes;           // per lane
     LaneMask lanes;
     Agent agent = Agent::thread;
-    uint64_t operation = 0;  // of an asynchronous agent: the operation's number in its block, from 1
+    uint64_t operation = 0;  // of an asynchronous agent: the operation's number in its cluster, from 1
 };
+
+// An operation on an mbarrier object, after it was done.
+struct MbarrierEvent {
+    enum class Kind : uint8_t {
+        init, inval,
+        count,     // expect_tx; the pending arrival that cp.async.mbarrier.arrive announces
+        arrive,    // also arrive.expect_tx
+        complete_tx,
+        wait,      // test_wait, try_wait: the phase that was asked for is complete
+        ask,       // the same, and it is not
+    };
+    const Warp& warp;
+    const Inst& inst;
+    Kind kind;
+    uint32_t object;  // cluster_offset
+    LaneMask lanes;
+    bool completed = false;  // the phase ended with this
+    Agent agent = Agent::thread;
+    uint64_t operation = 0;  // as in MemoryEvent
+};
+
+// proxy_async orders accesses through the generic and the async proxy.
+enum class Fence : uint8_t { memory, proxy_async, mbarrier_init };
 
 // Called from the thread that runs the block; an observer of a launch on several threads locks.
 class EventSink {
   public:
     virtual ~EventSink() = default;
     virtual void memory(const MemoryEvent& event) = 0;
+
+    // ---- threads ----
+    // Memory fences have their semantics and scope in the instruction.
+    virtual void fence(const Warp&, const Inst&, Fence, LaneMask) {}
+    // bar.warp.sync of `members` is complete, for the lanes named first.
+    virtual void warp_sync(const Warp&, LaneMask, LaneMask /*members*/) {}
+    virtual void exited(const Warp&, LaneMask) {}
+
+    // ---- barriers ----
+    // waits: bar.sync and bar.red, not bar.arrive. An arrival comes before the completion it brings.
+    virtual void barrier_arrive(const Warp&, uint32_t /*index*/, LaneMask, bool /*waits*/) {}
+    // everybody: the barrier has no thread count, so that threads that ended count as arrived.
+    virtual void barrier_complete(const Block&, uint32_t /*index*/, bool /*everybody*/) {}
+    virtual void cluster_arrive(const Warp&, LaneMask, bool /*release*/) {}
+    virtual void cluster_complete(const Cluster&) {}
+    virtual void cluster_wait(const Warp&, LaneMask) {}
+    virtual void mbarrier(const MbarrierEvent&) {}
+
+    // ---- asynchronous operations ----
+    virtual void issued(const Warp&, const AsyncOperation&) {}
+    virtual void joined(const Warp&, const AsyncOperation&) {}  // a warp of the warpgroup, to a wgmma
+    virtual void performed(const Cluster&, const AsyncOperation&) {}
+    // parties: as in GroupWait, whose first three members say who commits.
+    virtual void committed(const Warp&, const GroupWait& /*who*/) {}
+    virtual void waited(const Warp&, const GroupWait&) {}
+
+    virtual void cluster_ended(const Cluster&) {}
 };
 
 }  // namespace ww::machine

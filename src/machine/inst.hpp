@@ -38,11 +38,23 @@ struct Arg {
     const Operand& operator[](int i) const { return elements[i]; }
 };
 
+// How strong an access, a fence or an arrival is, and for whom (PTX manual, "Memory Consistency
+// Model"). .sc counts as acq_rel; volatile as relaxed.sys.
+enum class Semantics : uint8_t { weak, relaxed, acquire, release, acq_rel };
+enum class Scope : uint8_t { cta, cluster, gpu, sys };
+struct Ordering {
+    Semantics semantics = Semantics::weak;
+    Scope scope = Scope::cta;
+    bool acquires() const { return semantics == Semantics::acquire || semantics == Semantics::acq_rel; }
+    bool releases() const { return semantics == Semantics::release || semantics == Semantics::acq_rel; }
+};
+
 struct Inst {
     Run run = nullptr;
     Operand guard;  // @p; bank none: always
     const Arg* args = nullptr;
     uint16_t arg_count = 0;
+    Ordering ordering;    // for observers; the machine itself performs all accesses in order
     uint32_t index = 0;   // place in the program; key for line info and reports
     uint32_t rank = 0;    // order for reconvergence: lower runs first
     uint32_t target = 0;  // branch target, or callee; see src/isa/control.cpp

@@ -91,6 +91,7 @@ void Warp::branch_each(const uint32_t* target) {
 void Warp::exit_lanes(LaneMask lanes) {
     exited |= lanes;
     mask &= ~lanes;
+    if (grid->sink) grid->sink->exited(*this, lanes);
 }
 
 bool Warp::gather(const Inst& inst, LaneMask members, uint32_t (*values)[kLanes], int count) {

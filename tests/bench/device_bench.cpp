@@ -158,7 +158,7 @@ std::string wgmma_loop(const std::string& types, int element_bytes, const std::s
         "FILL:\n  mad.lo.u32 %r6, %r5, 40503, 99991; and.b32 %r6, %r6, " +
         std::string(element_bytes == 1 ? "0x87878787; or.b32 %r6, %r6, 0x30303030;" : "0x81ff81ff; or.b32 %r6, %r6, 0x3e003e00;") + "\n"
         "  add.u32 %r7, %r3, %r5; st.shared.b32 [%r7], %r6; add.u32 %r5, %r5, 512; setp.lt.u32 %p1, %r5, 40960; @%p1 bra FILL;\n"
-        "  bar.sync 0; shr.u32 %r3, %r3, 4; cvt.u64.u32 %rd1, %r3; or.b64 %rd1, %rd1, 0x4000004000000000; add.u64 %rd2, %rd1, 512;\n";
+        "  fence.proxy.async.shared::cta; bar.sync 0; shr.u32 %r3, %r3, 4; cvt.u64.u32 %rd1, %r3; or.b64 %rd1, %rd1, 0x4000004000000000; add.u64 %rd2, %rd1, 512;\n";
     for (int i = 0; i < 128; ++i) text += "  mov.f32 %d" + std::to_string(i) + ", 0f00000000;\n";
     text += "LOOP:\n  wgmma.fence.sync.aligned;\n";
     for (int step = 0; step < 4; ++step)
@@ -178,8 +178,9 @@ T must(ww::Result<T> result) {
 }
 
 void run(benchmark::State& state, const std::string& text, double macs_per_trip_and_warp,
-         const std::string& target = "sm_120a", uint32_t trips = kTrips) {
+         const std::string& target = "sm_120a", uint32_t trips = kTrips, bool races = false) {
     const std::unique_ptr<Device> device = open_emulated({.target = target, .threads = 1});
+    if (races) device->check_races(ww::RaceLevel::warning);
     const KernelId kernel = must(device->kernel(must(device->load({Image::Kind::ptx, "bench.ptx", text})), "loop"));
     const Address data = must(device->allocate(4 * kBlocks * kThreads));
     (void)must(device->fill(data, 0, 4 * kBlocks * kThreads));
@@ -202,6 +203,13 @@ void mma_mxf4nvf4(benchmark::State& state) {
 }
 void wgmma_bf16(benchmark::State& state) { run(state, wgmma_loop("bf16.bf16", 2, ", 0, 0"), 4 * 16 * 256 * 16, "sm_90a", 50); }
 void wgmma_e4m3(benchmark::State& state) { run(state, wgmma_loop("e4m3.e4m3", 1, ""), 4 * 16 * 256 * 32, "sm_90a", 50); }
+// The same under the race checker.
+void softmax_loop_checked(benchmark::State& state) { run(state, kSoftmaxLoop, 0, "sm_120a", kTrips, true); }
+void wgmma_bf16_checked(benchmark::State& state) {
+    run(state, wgmma_loop("bf16.bf16", 2, ", 0, 0"), 4 * 16 * 256 * 16, "sm_90a", 50, true);
+}
+BENCHMARK(softmax_loop_checked)->Unit(benchmark::kMillisecond);
+BENCHMARK(wgmma_bf16_checked)->Unit(benchmark::kMillisecond);
 BENCHMARK(softmax_loop)->Unit(benchmark::kMillisecond);
 BENCHMARK(quantize_loop)->Unit(benchmark::kMillisecond);
 BENCHMARK(mma_bf16)->Unit(benchmark::kMillisecond);

@@ -2,8 +2,10 @@
 // Runs a text test on emulated devices and judges what came out.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/text.hpp"
 #include "test_text.hpp"
 
 namespace ww::emulator_test {
@@ -72,6 +74,33 @@ Result<std::string> launch_all(const TextTest& test, Loaded& loaded) {
     return printed;
 }
 
+bool has_parts(const std::string& message, const std::vector<std::string>& parts) {
+    size_t at = 0;
+    for (const std::string& part : parts) {
+        const size_t found = message.find(part, at);
+        if (found == std::string::npos) return false;
+        at = found + part.size();
+    }
+    return true;
+}
+
+// Each race that is expected, and no other.
+std::string judge_races(const TextTest& test, const std::vector<device::RaceRecord>& races) {
+    std::vector<std::string> messages;
+    for (const device::RaceRecord& race : races) messages.push_back(device::race_diagnostic(race).message);
+    for (const std::vector<std::string>& parts : test.expected_races) {
+        const auto found = std::find_if(messages.begin(), messages.end(), [&](const std::string& m) { return has_parts(m, parts); });
+        if (found == messages.end()) {
+            std::string told;
+            for (const device::RaceRecord& race : races) told += fmt::format("\n{}", device::race_diagnostic(race).message);
+            return fmt::format("no race is reported with '{}', but {}:{}", join(parts, "' '"), races.size(), told);
+        }
+        messages.erase(found);
+    }
+    if (messages.empty()) return "";
+    return fmt::format("a race is reported that is not expected:\n{}", messages[0]);
+}
+
 std::string judge_error(const TextTest& test, const std::string& message) {
     size_t at = 0;
     for (const std::string& part : test.errors) {
@@ -107,12 +136,16 @@ std::string judge_values(const TextTest& test, const Loaded& loaded) {
 std::string run_once(const TextTest& test, const device::EmulatorOptions& options) {
     Loaded loaded;
     loaded.device = device::open_emulated(options);
+    loaded.device->check_races(test.races);
     const Result<std::string> printed = launch_all(test, loaded);
+    const std::vector<device::RaceRecord> races = loaded.device->take_races();
     if (!printed) {
         if (test.errors.empty()) return "it fails:\n" + format(printed.error());
+        if (const std::string wrong = judge_races(test, races); !wrong.empty()) return wrong;
         return judge_error(test, format(printed.error()));
     }
     if (!test.errors.empty()) return "it succeeds, but an error is expected";
+    if (const std::string wrong = judge_races(test, races); !wrong.empty()) return wrong;
     if (test.checks_print && *printed != test.printed)
         return fmt::format("it prints\n{}\nexpected\n{}", *printed, test.printed);
     return judge_values(test, loaded);

@@ -99,6 +99,16 @@ class HeaderReader {
         if (key == "kernel") return test_.kernels.assign(rest.begin(), rest.end()), true;
         if (key == "async") return policies(rest, test_.async, parse_async_policy);
         if (key == "schedule") return policies(rest, test_.schedule, parse_schedule_policy);
+        if (key == "races") {
+            WW_TRY(level, parse_race_level(rest.empty() ? "strict" : rest[0]));
+            test_.races = level;
+            return true;
+        }
+        if (key == "expect-race") {
+            std::vector<std::string>& parts = test_.expected_races.emplace_back();
+            for (std::string_view part : split(tail, '|')) parts.emplace_back(trim(part));
+            return true;
+        }
         if (key == "cooperative") return test_.cooperative = true;
         if (key == "shared" || key == "budget" || key == "threads") return option(key, rest);
         return false;
@@ -214,9 +224,13 @@ void replace_marks(TextTest& test, const std::vector<std::string_view>& lines) {
         const size_t at = lines[i].rfind("// here");
         if (at == std::string_view::npos || at == 0) continue;
         const std::string mark = "{" + std::string(trim(lines[i].substr(at + 3))) + "}";
-        for (std::string& error : test.errors)
-            for (size_t from; (from = error.find(mark)) != std::string::npos;)
-                error.replace(from, mark.size(), std::to_string(i + 1));
+        const auto replace = [&](std::string& text) {
+            for (size_t from; (from = text.find(mark)) != std::string::npos;)
+                text.replace(from, mark.size(), std::to_string(i + 1));
+        };
+        for (std::string& error : test.errors) replace(error);
+        for (auto& race : test.expected_races)
+            for (std::string& part : race) replace(part);
     }
 }
 
@@ -243,7 +257,7 @@ Result<TextTest> parse_text_test(const std::filesystem::path& path, const std::s
             return fail(Diagnostic{.file = name, .line = static_cast<int>(i + 1), .message = read.error()[0].message});
     }
     replace_marks(test, lines);
-    if (test.expected.empty() && test.errors.empty() && !test.checks_print)
+    if (test.expected.empty() && test.errors.empty() && !test.checks_print && !test.races)
         return fail(Diagnostic{.file = name, .message = "the test expects nothing"});
     // On the first line, so that line numbers stay those of the file.
     test.ptx = (text.find("\n.version") == std::string::npos ? ".version 9.0 .target sm_90a .address_size 64 " : "") + text;

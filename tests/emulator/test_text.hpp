@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct TextTest {
     std::vector<Expected> expected;
     std::vector<std::string> errors;  // parts of the message, in their order; none: it must succeed
     std::vector<std::string> absent;  // parts that the message must not have
+    std::optional<RaceLevel> races;   // checked for them, up to this level
+    std::vector<std::vector<std::string>> expected_races;  // each: parts of its message, in their order
     std::string printed;
     bool checks_print = false;
 };

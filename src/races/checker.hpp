@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The race checker: watches one launch, and reports pairs of accesses that nothing orders. The rules
+// are docs/memory_model.md. A happens-before detector with vector clocks: threads of a warp share a
+// component, asynchronous operations have components of their own.
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "races/finding.hpp"
+#include "races/state.hpp"
+
+namespace ww::races {
+
+class Checker : public machine::EventSink {
+  public:
+    explicit Checker(RaceLevel level) : level_(level) {}
+    // In the order in which they were found.
+    const std::vector<Finding>& findings() const { return findings_; }
+
+    void memory(const machine::MemoryEvent& event) override;
+    void fence(const machine::Warp& warp, const machine::Inst& inst, machine::Fence kind, LaneMask lanes) override;
+    void warp_sync(const machine::Warp& warp, LaneMask lanes, LaneMask members) override;
+    void exited(const machine::Warp& warp, LaneMask lanes) override;
+    void barrier_arrive(const machine::Warp& warp, uint32_t index, LaneMask lanes, bool waits) override;
+    void barrier_complete(const machine::Block& block, uint32_t index, bool everybody) override;
+    void cluster_arrive(const machine::Warp& warp, LaneMask lanes, bool release) override;
+    void cluster_complete(const machine::Cluster& cluster) override;
+    void cluster_wait(const machine::Warp& warp, LaneMask lanes) override;
+    void mbarrier(const machine::MbarrierEvent& event) override;
+    void issued(const machine::Warp& warp, const machine::AsyncOperation& operation) override;
+    void joined(const machine::Warp& warp, const machine::AsyncOperation& operation) override;
+    void performed(const machine::Cluster& cluster, const machine::AsyncOperation& operation) override;
+    void committed(const machine::Warp& warp, const machine::GroupWait& who) override;
+    void waited(const machine::Warp& warp, const machine::GroupWait& wait) override;
+    // The warp is about to touch registers that some wgmma of the program uses. Of a product,
+    // accumulators are writes and fragments of A reads.
+    void registers(const machine::Warp& warp, const machine::Inst& inst, bool product, std::span<const uint32_t> reads,
+                   std::span<const uint32_t> writes);
+    void registers_fenced(const machine::Warp& warp);  // wgmma.fence
+    void cluster_ended(const machine::Cluster& cluster) override;
+
+  private:
+    // Who accesses memory now, and what is known before it.
+    struct Access {
+        Record record;
+        const Clock* const* clocks = nullptr;  // all of them must know what went before
+        size_t clock_count = 1;
+        const WarpState* thread = nullptr;  // of a thread: its warp; null: an operation
+        const ClusterState* cluster = nullptr;
+        const machine::Warp* warp = nullptr;
+        Shadow* shadow = nullptr;
+        uint64_t serial = 0;
+        bool read = false, write = false;
+    };
+    // Releases of one location, by scope. Blocks: of who released; kMixed: of several.
+    struct Location {
+        std::array<SharedClock, 4> released;
+        std::array<uint64_t, 4> block{}, cluster{};
+    };
+    struct ActorInfo {
+        Side::By by = Side::By::thread;
+        uint32_t warp_key = 0;
+        bool object = false;  // an mbarrier
+    };
+    struct Slot {
+        uint64_t cluster = 0;  // index
+        std::vector<ActorInfo> actors;
+    };
+
+    ClusterState& cluster_of(const machine::Warp& warp) { return cluster_of(warp.block->cluster); }
+    ClusterState& cluster_of(const machine::Cluster& cluster);
+    Actor new_actor(ClusterState& cluster, const ActorInfo& info);
+    ObjectState& object_of(ClusterState& cluster, uint32_t at);
+    Actor engine_of(ClusterState& cluster, WarpState& warp, Engine engine);
+    SharedClock completed_by_now(ClusterState& cluster) const;
+
+    void by_threads(const machine::MemoryEvent& event);
+    void by_operation(const machine::MemoryEvent& event);
+    void strong(const machine::MemoryEvent& event, int lane, WarpState& warp);
+    void touch(Cell& cell, const Access& access, uint64_t address, uint64_t bytes);
+    void keep(Cell& cell, const Access& access);
+    bool is_ordered(const Record& before, const Access& access) const;
+    bool covered(Layer layer, const Record& before, const Access& access) const;
+    void judge(const Record& before, const Access& access, uint64_t address, uint64_t bytes);
+    void report(Rule rule, const Record& before, const Access& access, uint64_t address, uint64_t bytes);
+    // The shadow of an address, and the address in it. Null: memory of a thread's own.
+    Shadow* shadow_of(ClusterState& cluster, const machine::Warp& warp, uint64_t& address);
+    static void hold_registers(WarpState& state, uint32_t number);
+    void report_register(Rule rule, const machine::Warp& warp, uint32_t first, const machine::Inst& second, uint32_t number);
+    Side side_of(const Record& record) const;
+    void touch_object(const machine::MbarrierEvent& event, ClusterState& cluster, ObjectState& object);
+
+    const RaceLevel level_;
+    const machine::Grid* grid_ = nullptr;
+    std::unordered_map<uint64_t, std::unique_ptr<ClusterState>> clusters_;  // running, by index
+    ClusterState* last_ = nullptr;
+    uint64_t last_index_ = UINT64_MAX;
+    std::vector<Slot> slots_;
+    Shadow global_;
+    std::unordered_map<uint64_t, Location> locations_;  // by generic address; shared: with the slot
+    std::vector<Finding> findings_;
+    std::map<std::tuple<Rule, uint32_t, uint32_t>, size_t> known_;
+    uint64_t events_ = 0;
+};
+
+}  // namespace ww::races

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vector clocks of the race checker: what a thread, or an operation, knows of what others did.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "machine/types.hpp"
+
+namespace ww::races {
+
+using machine::LaneMask;
+
+// One clock component: the threads of a warp, a unit that works for them, or an mbarrier. The
+// number of its cluster, then its number in the cluster.
+using Actor = uint32_t;
+constexpr uint32_t kActorBits = 12;
+constexpr uint32_t slot_of(Actor actor) { return actor >> kActorBits; }
+constexpr uint32_t number_of(Actor actor) { return actor & ((1u << kActorBits) - 1); }
+
+// Up to which epoch the lanes of an actor are known: `top` those of `mask`, `base` the others.
+// More than two levels are rounded up, so that a race may be missed, and none is invented.
+struct Seen {
+    uint32_t base = 0, top = 0;
+    LaneMask mask = 0;
+
+    bool covers(uint32_t epoch, LaneMask lanes) const {
+        return base >= epoch || (top >= epoch && (lanes & ~mask) == 0 && mask != 0);
+    }
+    void raise(uint32_t epoch, LaneMask lanes);
+    void join(const Seen& other);
+};
+
+// order: what happened before. fenced: of that, what its own thread put a proxy fence behind.
+// refenced: what some thread on the way put one behind.
+enum class Layer : uint8_t { order, fenced, refenced };
+constexpr size_t kLayers = 3;
+
+class Clock {
+  public:
+    bool covers(Layer layer, Actor actor, uint32_t epoch, LaneMask lanes) const;
+    void raise(Layer layer, Actor actor, uint32_t epoch, LaneMask lanes);
+    void join(const Clock& other);
+    // Everything that happened before is fenced now, though not by its own threads.
+    void refence();
+    bool empty() const { return parts_.empty(); }
+
+  private:
+    struct Part {
+        uint32_t slot = 0;
+        std::array<std::vector<Seen>, kLayers> layers;  // by the actor's number
+    };
+    Part& part(uint32_t slot);
+    std::vector<Part> parts_;  // as a rule one: the own cluster
+};
+
+using SharedClock = std::shared_ptr<const Clock>;
+
+}  // namespace ww::races
