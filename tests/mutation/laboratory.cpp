@@ -304,6 +304,7 @@ Result<ladder::CheckReport> Laboratory::State::check(const Mutant& mutant) const
     options.implementation = mutant.candidate->implementation;
     options.libraries = kernels::references();
     options.plans = plans_with_mutant();
+    options.races.reset();  // this table is about wrong bits: a race may stop the ladder before them
     options.open_device = [this](const std::string& target, uint32_t) -> Result<std::unique_ptr<device::Device>> {
         return open_bounded_device(*subject, target);
     };
