@@ -4,6 +4,7 @@
 // described where they are; they need sm_100a or sm_120a, and were not yet run on silicon.
 #include "isa/isa.hpp"
 #include "isa/memory_ops.hpp"
+#include "isa/whole_warp.hpp"
 
 namespace ww::isa {
 namespace {
@@ -46,17 +47,8 @@ void row_pointers(Warp& w, const Inst& in, const machine::Arg& address_arg, Acce
                [&] { w.access(in, aux.space, address, kRowBytes, kind, pointer); });
 }
 
-void require_whole_warp(const Warp& w) {
-    if (w.active != kAllLanes)
-        throw machine::GuestTrap(
-            "a matrix instruction needs all 32 lanes of the warp; some have exited or are "
-            "predicated off");
-}
-
 void run_ldmatrix(Warp& w, const Inst& in) {
-    if (!w.converged()) return;
-    if (w.active == 0) return;
-    require_whole_warp(w);
+    if (!whole_warp(w, "a matrix instruction")) return;
     const MemoryAux aux = MemoryAux::unpack(in.aux);
     alignas(64) uint8_t* pointer[kLanes];
     alignas(64) uint32_t fragment[kLanes];
@@ -70,9 +62,7 @@ void run_ldmatrix(Warp& w, const Inst& in) {
 }
 
 void run_stmatrix(Warp& w, const Inst& in) {
-    if (!w.converged()) return;
-    if (w.active == 0) return;
-    require_whole_warp(w);
+    if (!whole_warp(w, "a matrix instruction")) return;
     const MemoryAux aux = MemoryAux::unpack(in.aux);
     alignas(64) uint8_t* pointer[kLanes];
     alignas(64) uint32_t scratch[kLanes];
@@ -131,9 +121,7 @@ void read_rows(Warp& w, const Inst& in, uint8_t (&rows)[kLanes][16]) {
 // Register r of lane l: four elements from 4*(l%4) on of row l/4 of matrix r. m16n16, transposed:
 // registers 2m and 2m+1 have elements l/4 and l/4+8 of four rows, from 4*(l%4) on, of matrix m.
 void run_ldmatrix_bytes(Warp& w, const Inst& in) {
-    if (!w.converged()) return;
-    if (w.active == 0) return;
-    require_whole_warp(w);
+    if (!whole_warp(w, "a matrix instruction")) return;
     const MemoryAux aux = MemoryAux::unpack(in.aux);
     uint8_t rows[kLanes][16] = {};
     read_rows(w, in, rows);
@@ -153,9 +141,7 @@ void run_ldmatrix_bytes(Warp& w, const Inst& in) {
 // m16n8, transposed: the bytes of register r are elements l/4 of rows 2*(l%4) and 2*(l%4)+1 of matrix
 // r, then elements l/4+8 of both: accumulators of m16n8 as they are.
 void run_stmatrix_bytes(Warp& w, const Inst& in) {
-    if (!w.converged()) return;
-    if (w.active == 0) return;
-    require_whole_warp(w);
+    if (!whole_warp(w, "a matrix instruction")) return;
     const MemoryAux aux = MemoryAux::unpack(in.aux);
     alignas(64) uint8_t* pointer[kLanes];
     alignas(64) uint32_t scratch[kLanes];
@@ -169,9 +155,7 @@ void run_stmatrix_bytes(Warp& w, const Inst& in) {
 }
 
 void run_movmatrix(Warp& w, const Inst& in) {
-    if (!w.converged()) return;
-    if (w.active == 0) return;
-    require_whole_warp(w);
+    if (!whole_warp(w, "a matrix instruction")) return;
     alignas(64) uint32_t scratch[kLanes], fragment[kLanes];
     alignas(64) Matrix m;
     from_fragment(w.in<uint32_t>(in[1][0], scratch), false, m);

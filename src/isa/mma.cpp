@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX manual, "Warp-level matrix instructions: mma": fragments in, fragments out. What the tensor
 // core computes is src/numerics/tensor_core.hpp; where elements live is mma_fragments.hpp.
-#include <map>
-#include <memory>
-#include <mutex>
 
 #include "isa/isa.hpp"
+#include "isa/kept_plan.hpp"
 #include "isa/lane.hpp"
 #include "isa/mma_registers.hpp"
+#include "isa/whole_warp.hpp"
 #include "numerics/arith.hpp"
 #include "numerics/half.hpp"
 #include "numerics/tensor_core.hpp"
@@ -81,7 +80,7 @@ numerics::Rounding rounding_named(std::string_view name) {
 // Half: C and D are f16.
 template <class Word, class Accumulator, bool Half>
 void run_mma(Warp& w, const Inst& in) {
-    if (!whole_warp(w)) return;
+    if (!whole_warp(w, "mma")) return;
     const Plan& plan = *reinterpret_cast<const Plan*>(in.aux);
     alignas(64) uint8_t a[kMaxA], b[kMaxB];
     alignas(64) Accumulator c[kMaxC / sizeof(Accumulator)];
@@ -176,7 +175,7 @@ void scatter_quad_d(Warp& w, const Arg& arg, const uint16_t (&d)[4][8][8]) {
 
 template <class C>
 void run_quad(Warp& w, const Inst& in) {
-    if (!whole_warp(w)) return;
+    if (!whole_warp(w, "mma")) return;
     const Plan& plan = *reinterpret_cast<const Plan*>(in.aux);
     alignas(64) Halves a_halves, b_halves;
     alignas(64) C c[4][8][8];
@@ -198,17 +197,6 @@ void run_quad(Warp& w, const Inst& in) {
 }
 
 // ---- binds ----
-const Plan* keep(const Match& match, const Plan& plan) {
-    static std::mutex mutex;
-    static std::map<std::string, std::unique_ptr<const Plan>> plans;
-    std::string key = std::string(match.row->syntax) + std::to_string(match.target_sm);
-    for (const Choice& choice : match.choices) key += choice.second;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<const Plan>& kept = plans[key];
-    if (!kept) kept = std::make_unique<const Plan>(plan);
-    return kept.get();
-}
-
 Format format(const Match& match, std::string_view set) {
     const std::string_view name = match.get(set);
     return name.empty() ? Format::none : numerics::format_named(name.substr(1));
@@ -279,7 +267,7 @@ void bind_mma(const Match& match, Binding& binding) {
     plan.center_a = bytes && wanted.a == Format::e2m1;
     plan.center_b = bytes && wanted.b == Format::e2m1;
     plan.rounding = rounding_named(match.get(".rnd"));
-    binding.aux = reinterpret_cast<uint64_t>(keep(match, plan));
+    binding.aux = kept_plan(match, plan);
     binding.run = c_bits == 64   ? run_mma<uint64_t, double, false>
                   : c_bits == 16 ? run_mma<uint32_t, uint32_t, true>
                                  : run_mma<uint32_t, uint32_t, false>;
@@ -301,7 +289,7 @@ void bind_quad(const Match& match, Binding& binding) {
         !check_vector(match, 1, 2, 4, binding) || !check_vector(match, 2, 2, 4, binding) ||
         !check_vector(match, 3, c_registers, 4, binding))
         return;
-    binding.aux = reinterpret_cast<uint64_t>(keep(match, plan));
+    binding.aux = kept_plan(match, plan);
     binding.run = d == Format::f16 ? run_quad<uint16_t> : run_quad<float>;
 }
 

@@ -10,14 +10,6 @@
 
 namespace ww::isa {
 
-inline bool whole_warp(Warp& w) {
-    if (!w.converged() || w.active == 0) return false;
-    if (w.active != kAllLanes)
-        throw machine::GuestTrap(
-            "mma needs all 32 lanes of the warp; some have exited or are predicated off");
-    return true;
-}
-
 template <class Word>
 void gather_rows(const Warp& w, const machine::Arg& arg, int registers, int rows, int row_bytes,
                  uint8_t* matrix) {

@@ -3,11 +3,10 @@
 // an element of 2 bytes or 1, half of a tf32, or a pair of 4-bit elements. Each row of A picks its
 // own elements of B, so each is a product of its own. Its sum is taken to be the dense instruction's, over
 // the products that are stored; not yet compared with a GPU.
-#include <map>
-#include <memory>
-#include <mutex>
 
+#include "isa/kept_plan.hpp"
 #include "isa/mma_registers.hpp"
+#include "isa/whole_warp.hpp"
 
 namespace ww::isa {
 namespace {
@@ -75,7 +74,7 @@ void pick(const Plan& plan, const uint32_t* e, int row, const uint8_t* b, uint8_
 // in: d, a, b, c, e, f
 template <bool Half>
 void run_sparse(Warp& w, const Inst& in) {
-    if (!whole_warp(w)) return;
+    if (!whole_warp(w, "mma")) return;
     const Plan& plan = *reinterpret_cast<const Plan*>(in.aux);
     alignas(64) uint8_t a[kRowsOfA * kMostRowBytes / 2], b[kColumns * kMostRowBytes], picked[kColumns * kMostRowBytes / 2];
     alignas(64) uint32_t c[kRowsOfA * kColumns], scratch[kLanes];
@@ -100,17 +99,6 @@ void run_sparse(Warp& w, const Inst& in) {
 }
 
 // ---- bind ----
-const Plan* keep(const Match& match, const Plan& plan) {
-    static std::mutex mutex;
-    static std::map<std::string, std::unique_ptr<const Plan>> plans;
-    std::string key = std::string(match.row->syntax) + std::to_string(match.target_sm) + "," + std::to_string(plan.selector);
-    for (const Choice& choice : match.choices) key += choice.second;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<const Plan>& kept = plans[key];
-    if (!kept) kept = std::make_unique<const Plan>(plan);
-    return kept.get();
-}
-
 // The type in a set, or the one that stands in the row's syntax.
 Format type_of(const Match& match, std::string_view set) {
     if (const std::string_view chosen = match.get(set); !chosen.empty()) return numerics::format_named(chosen.substr(1));
@@ -160,7 +148,7 @@ void bind_mma_sparse(const Match& match, Binding& binding) {
         !check_vector(match, 2, plan.b_registers, 4, binding) || !check_vector(match, 3, plan.c_registers, 4, binding) ||
         !check_value(match, 4, 4, binding) || !take_selector(match, plan, binding))
         return;
-    binding.aux = reinterpret_cast<uint64_t>(keep(match, plan));
+    binding.aux = kept_plan(match, plan, std::to_string(plan.selector));
     binding.run = c_bits == 16 ? run_sparse<true> : run_sparse<false>;
 }
 

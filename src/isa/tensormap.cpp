@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "isa/bulk_ops.hpp"
+#include "isa/whole_warp.hpp"
 #include "machine/tensor_map.hpp"
 
 namespace ww::isa {
@@ -115,9 +116,7 @@ void run_replace(Warp& w, const Inst& in) {
 
 // in: [dst], [src], size. The warp copies as one; lanes that name the same places do it once.
 void run_copy(Warp& w, const Inst& in) {
-    if (!w.converged() || w.active == 0) return;
-    if (w.active != kAllLanes)
-        throw GuestTrap("tensormap.cp_fenceproxy needs all 32 lanes of the warp; some have exited or are predicated off");
+    if (!whole_warp(w, "tensormap.cp_fenceproxy")) return;
     alignas(64) uint64_t to[kLanes], from[kLanes];
     w.addresses(in[0], to);
     w.addresses(in[1], from);

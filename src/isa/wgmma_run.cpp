@@ -3,14 +3,13 @@
 // it; when all are there it may be performed: A and B from shared memory (A maybe from registers, as
 // they were when the warp came), accumulators from and to the registers of all four.
 #include <array>
-#include <map>
-#include <memory>
-#include <mutex>
 
 #include "isa/async_groups.hpp"
+#include "isa/kept_plan.hpp"
 #include "isa/mma_fragments.hpp"
 #include "isa/wgmma_matrix.hpp"
 #include "isa/wgmma_ops.hpp"
+#include "isa/whole_warp.hpp"
 #include "numerics/tensor_core.hpp"
 
 namespace ww::isa {
@@ -40,13 +39,6 @@ struct Joined {
     bool add = false;       // scale-d
     alignas(64) std::array<uint8_t, kRows * kMmaRowBytes> rows_of_a;
 };
-
-bool whole_warp(Warp& w) {
-    if (!w.converged() || w.active == 0) return false;
-    if (w.active != kAllLanes)
-        throw GuestTrap("wgmma needs all 32 lanes of the warp; some have exited or are predicated off");
-    return true;
-}
 
 uint32_t first_of_group(const Warp& w) { return w.key / kGroupWarps * kGroupWarps; }
 uint32_t party_of(const Warp& w) { return 1u << w.key % kGroupWarps; }
@@ -136,7 +128,7 @@ AsyncOperation begin(const Inst& in, const Warp& w) {
 
 // in: d, a, b-desc, p, ...
 void run_wgmma(Warp& w, const Inst& in) {
-    if (!whole_warp(w)) return;
+    if (!whole_warp(w, "wgmma")) return;
     const Plan& plan = *reinterpret_cast<const Plan*>(in.aux);
     machine::AsyncUnits& async = w.block->cluster.async;
     if (w.id / kGroupWarps * kGroupWarps + kGroupWarps > w.block->warps.size())
@@ -169,15 +161,15 @@ void run_wgmma(Warp& w, const Inst& in) {
     async.joined(*operation);
 }
 
-void run_fence(Warp& w, const Inst&) { whole_warp(w); }
+void run_fence(Warp& w, const Inst&) { whole_warp(w, "wgmma"); }
 
 void run_commit(Warp& w, const Inst&) {
-    if (whole_warp(w)) commit_group(w, {.unit = Unit::mma, .warp = first_of_group(w), .parties = party_of(w)});
+    if (whole_warp(w, "wgmma")) commit_group(w, {.unit = Unit::mma, .warp = first_of_group(w), .parties = party_of(w)});
 }
 
 // aux: groups that may stay in flight
 void run_wait(Warp& w, const Inst& in) {
-    if (!whole_warp(w)) return;
+    if (!whole_warp(w, "wgmma")) return;
     wait_for_groups(w, {.unit = Unit::mma,
                         .warp = first_of_group(w),
                         .parties = party_of(w),
@@ -185,16 +177,11 @@ void run_wait(Warp& w, const Inst& in) {
 }
 
 // ---- binds ----
-const Plan* keep(const Match& match, const Plan& plan) {
-    static std::mutex mutex;
-    static std::map<std::string, std::unique_ptr<const Plan>> plans;
-    std::string key = std::string(match.row->syntax) + std::to_string(match.target_sm);
-    for (const Choice& choice : match.choices) key += choice.second;
-    for (const bool flag : {plan.a_in_registers, plan.transpose_a, plan.transpose_b, plan.sign != 0}) key += flag ? '1' : '0';
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<const Plan>& kept = plans[key];
-    if (!kept) kept = std::make_unique<const Plan>(plan);
-    return kept.get();
+// What of the operands the plan depends on.
+std::string written(const Plan& plan) {
+    std::string out;
+    for (const bool flag : {plan.a_in_registers, plan.transpose_a, plan.transpose_b, plan.sign != 0}) out += flag ? '1' : '0';
+    return out;
 }
 
 // "m64n128k16"
@@ -262,7 +249,7 @@ void bind_wgmma(const Match& match, Binding& binding) {
         !check_value(match, 2, 8, binding) || !check_predicate(match, 3, binding))
         return;
     if (!take_immediates(match, !integer, numerics::info(a).bits / 8, plan, binding)) return;
-    binding.aux = reinterpret_cast<uint64_t>(keep(match, plan));
+    binding.aux = kept_plan(match, plan, written(plan));
     binding.holds_first = true;
     binding.run = run_wgmma;
 }

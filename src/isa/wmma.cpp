@@ -3,12 +3,10 @@
 // lane holds which element; here a fragment holds its matrix row after row (B: column after column),
 // word i in register i / 32 of lane i % 32, and registers beyond that repeat it. What is computed is
 // src/numerics/tensor_core.hpp, with the sums of mma.sync (an H200 agrees; tf32 in steps of k = 4).
-#include <map>
-#include <memory>
-#include <mutex>
-
 #include "isa/isa.hpp"
+#include "isa/kept_plan.hpp"
 #include "isa/memory_ops.hpp"
+#include "isa/whole_warp.hpp"
 #include "numerics/half.hpp"
 #include "numerics/tensor_core.hpp"
 
@@ -41,12 +39,6 @@ struct Plan {
     numerics::Shape shape;
     bool widen_c = false;          // c is f16, d is f32
 };
-
-bool whole_warp(Warp& w) {
-    if (!w.converged() || w.active == 0) return false;
-    if (w.active != kAllLanes) throw GuestTrap("wmma needs all 32 lanes of the warp; some have exited or are predicated off");
-    return true;
-}
 
 template <class Word>
 void gather(const Warp& w, const Arg& arg, const Fragment& f, uint8_t* matrix) {
@@ -117,7 +109,7 @@ void across(const Fragment& f, uint8_t* matrix, uint8_t* line, int number, bool 
 
 // in: d, [a], stride
 void run_load(Warp& w, const Inst& in) {
-    if (!whole_warp(w)) return;
+    if (!whole_warp(w, "wmma")) return;
     const Plan& plan = *reinterpret_cast<const Plan*>(in.aux);
     alignas(64) uint8_t matrix[kMaxMatrixBytes];
     each_line(w, in, plan, 1, 2, Access::read, [&](const MemoryRange& range, int number) {
@@ -131,7 +123,7 @@ void run_load(Warp& w, const Inst& in) {
 
 // in: [a], d, stride
 void run_store(Warp& w, const Inst& in) {
-    if (!whole_warp(w)) return;
+    if (!whole_warp(w, "wmma")) return;
     const Plan& plan = *reinterpret_cast<const Plan*>(in.aux);
     alignas(64) uint8_t matrix[kMaxMatrixBytes];
     gather(w, in[1], plan.a, matrix);
@@ -145,7 +137,7 @@ void run_store(Warp& w, const Inst& in) {
 
 // in: d, a, b, c
 void run_mma(Warp& w, const Inst& in) {
-    if (!whole_warp(w)) return;
+    if (!whole_warp(w, "wmma")) return;
     const Plan& plan = *reinterpret_cast<const Plan*>(in.aux);
     alignas(64) uint8_t a[kMaxMatrixBytes], b[kMaxMatrixBytes], c[kMaxMatrixBytes];
     gather(w, in[1], plan.a, a);
@@ -164,14 +156,7 @@ void run_mma(Warp& w, const Inst& in) {
 
 // ---- binds ----
 void keep(const Match& match, const Plan& plan, Binding& binding, machine::Run run) {
-    static std::mutex mutex;
-    static std::map<std::string, std::unique_ptr<const Plan>> plans;
-    std::string key = std::string(match.row->syntax) + std::to_string(match.target_sm);
-    for (const Choice& choice : match.choices) key += choice.second;
-    const std::lock_guard lock(mutex);
-    std::unique_ptr<const Plan>& kept = plans[key];
-    if (!kept) kept = std::make_unique<const Plan>(plan);
-    binding.aux = reinterpret_cast<uint64_t>(kept.get());
+    binding.aux = kept_plan(match, plan);
     binding.run = run;
 }
 
