@@ -35,15 +35,11 @@ bool has_page(const CLI::App& app) {
                        [name = page_name(app)](const HelpPage& page) { return page.verb == name; });
 }
 
-std::vector<const CLI::App*> below(const CLI::App& app) {
-    return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
 // The verbs below a verb, or of the program, with their summaries. Actions have none: the page
 // of their verb lists them.
 std::string list_of_verbs(const CLI::App& app) {
     std::string out;
-    for (const CLI::App* sub : below(app))
+    for (const CLI::App* sub : verbs_below(app))
         if (has_page(*sub)) out += fmt::format("    {:<11} {}\n", sub->get_name(), sub->get_description());
     return out;
 }
@@ -58,7 +54,7 @@ void check_page_names_options(const CLI::App& app, const std::string& page) {
         WW_CHECK(page.find(name) != std::string::npos,
                  "docs/cli does not mention " + name + " of " + app.get_name());
     }
-    for (const CLI::App* action : below(app)) {
+    for (const CLI::App* action : verbs_below(app)) {
         if (has_page(*action)) continue;
         WW_CHECK(page.find(app.get_name() + " " + action->get_name()) != std::string::npos,
                  "docs/cli does not mention " + app.get_name() + " " + action->get_name());
@@ -75,14 +71,19 @@ class PageFormatter : public CLI::FormatterBase {
         check_page_names_options(*app, page);
         const std::string verbs = list_of_verbs(*app);
         if (verbs.empty()) return page;
-        std::string command = "warpwright";
-        for (const CLI::App* each = app; each->get_parent(); each = each->get_parent())
-            command.insert(10, " " + each->get_name());
-        return page + fmt::format("\nVerbs ({} VERB --help tells more):\n{}", command, verbs);
+        return page + fmt::format("\nVerbs ({} VERB --help tells more):\n{}", command_of(*app), verbs);
     }
 };
 
 }  // namespace
+
+std::vector<const CLI::App*> verbs_below(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string command_of(const CLI::App& app) {
+    return app.get_parent() ? command_of(*app.get_parent()) + " " + app.get_name() : "warpwright";
+}
 
 const std::string& help_page(const std::string& verb) {
     for (const HelpPage& page : help_pages())

@@ -36,10 +36,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
     return names;
 }
 
-std::vector<const CLI::App*> verbs_below(const CLI::App& app) {
-    return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
 // What the command line names: the program itself, a verb, or a verb below it; and how many words
 // that took.
 struct Chosen {
@@ -59,11 +55,6 @@ Chosen chosen_verb(const CLI::App& program, int argc, char** argv) {
             }
     }
     return out;
-}
-
-// "warpwright asm diff" of the chosen one.
-std::string command_of(const CLI::App& app) {
-    return app.get_parent() ? command_of(*app.get_parent()) + " " + app.get_name() : "warpwright";
 }
 
 // What the wrong word was probably meant to be: a verb where there must be one, else an option.

@@ -31,6 +31,11 @@ constexpr int kDone = 0, kCheckFailed = 1, kUsage = 2, kInternal = 70, kNeedsHar
 // docs/cli/<verb>_<sub>.md; what a verb's add function starts with.
 CLI::App* add_verb(CLI::App& app, const std::string& name);
 
+// The verbs and actions directly below the program or a verb.
+std::vector<const CLI::App*> verbs_below(const CLI::App& app);
+// "warpwright asm diff"
+std::string command_of(const CLI::App& app);
+
 // Prints the diagnostics to stderr and returns exit_code (usage: return report(r.error())).
 int report(const Diagnostics& diagnostics, int exit_code = kUsage);
 

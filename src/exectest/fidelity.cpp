@@ -54,7 +54,7 @@ struct TestTotals {
 
 class Measurement {
   public:
-    Measurement(const FidelityOptions& options, device::Device& gpu) : options_(options), on_gpu_(&gpu), on_emulator_(nullptr) {}
+    explicit Measurement(device::Device& gpu) : on_gpu_(&gpu), on_emulator_(nullptr) {}
 
     bool can_run(const TestFile& test) const { return on_gpu_.can_run(test) && test.fault.empty(); }
 
@@ -88,7 +88,6 @@ class Measurement {
     }
 
   private:
-    const FidelityOptions& options_;
     Launcher on_gpu_, on_emulator_;
 };
 
@@ -147,7 +146,7 @@ std::string cell(std::string_view text) {
 Result<FidelityReport> measure_fidelity(const FidelityOptions& options, device::Device& gpu) {
     WW_TRY(tests, load_tests(options.folder, options.pattern));
     WW_TRY(coverage, row_coverage(tests));
-    Measurement measurement(options, gpu);
+    Measurement measurement(gpu);
     std::map<std::string, const TestFile*> runnable;
     for (const TestFile& test : tests)
         if (measurement.can_run(test)) runnable[test.name] = &test;

@@ -11,8 +11,6 @@
 namespace ww::inspect {
 namespace {
 
-std::string title(const KernelFacts& kernel) { return fmt::format("{} for {}", kernel.demangled, kernel.target); }
-
 std::vector<Change> changes(const std::map<std::string, int64_t>& before,
                             const std::map<std::string, int64_t>& after, bool absent_is_zero) {
     std::set<std::string> names;

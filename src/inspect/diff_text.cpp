@@ -47,7 +47,6 @@ std::string loop_text(const LoopDiff& loop) {
 }
 
 std::string kernel_text(const KernelDiff& kernel) {
-    const auto title = [](const KernelFacts& k) { return fmt::format("{} for {}", k.demangled, k.target); };
     std::string out = title(kernel.before);
     if (title(kernel.after) != out) out += fmt::format(" -> {}", title(kernel.after));
     if (!kernel.changed()) return out + ": nothing changed\n";

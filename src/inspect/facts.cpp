@@ -160,6 +160,8 @@ KernelFacts kernel_of(Reader& reader, const json& kernel, const std::string& whe
 
 }  // namespace
 
+std::string title(const KernelFacts& kernel) { return fmt::format("{} for {}", kernel.demangled, kernel.target); }
+
 Result<AsmFacts> read_facts(const std::string& text, const std::string& file) {
     json document;
     try {

@@ -47,6 +47,9 @@ struct KernelFacts {
     std::vector<LocalFacts> local;
 };
 
+// "softmax_plain for sm_90a"
+std::string title(const KernelFacts& kernel);
+
 struct AsmFacts {
     std::map<std::string, std::string> toolchain;  // "ptxas" -> "13.0.88"
     std::vector<KernelFacts> kernels;

@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """asm diff: kernels, targets, builds, documents and commits."""
 import json
-import pathlib
-import shutil
 import subprocess
-import tempfile
-import unittest
 
-from program import NO_NVDISASM, SOURCE, document, main, run
+from program import FolderTest, NO_NVDISASM, SOURCE, document, main, run
 
 LOOP = """
 extern "C" __global__ void sums(float* p, int n) {
@@ -24,17 +20,7 @@ TWO_LOOPS = LOOP.replace("    p[threadIdx.x] = sum;", """#pragma unroll 1
     p[threadIdx.x] = sum;""")
 
 
-class DiffTest(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-        self.addCleanup(self.temporary.cleanup)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.write_text(text)
-        return path
-
+class DiffTest(FolderTest):
     def test_nothing_changed(self):
         diff = document("asm", "diff", "kernels/softmax", "kernels/softmax")
         self.assertEqual((diff["changed"], diff["gone"], diff["added"], diff["notes"]), (False, [], [], []))

@@ -4,14 +4,11 @@
 itself; bad input is named."""
 import copy
 import json
-import pathlib
 import re
-import tempfile
-import unittest
 
 import jsonschema
 
-from program import NO_NVDISASM, SOURCE, document, has_part, main, run
+from program import FolderTest, NO_NVDISASM, SOURCE, document, has_part, main, run
 
 SCHEMA = json.loads((SOURCE / "docs/asm_info.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -39,17 +36,7 @@ int main() {
 """
 
 
-class DocumentTest(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-        self.addCleanup(self.temporary.cleanup)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.write_text(text)
-        return path
-
+class DocumentTest(FolderTest):
     def check(self, info):
         jsonschema.Draft202012Validator.check_schema(SCHEMA)
         mistakes = [f"{'/'.join(map(str, e.path))}: {e.message[:300]}" for e in VALIDATOR.iter_errors(info)]

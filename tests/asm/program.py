@@ -5,10 +5,11 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PROGRAM, SOURCE = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-# All that makes a toolchain part missing; an empty cache hides the wheels.
+# nvdisasm is missing, whatever else there is.
 NO_NVDISASM = {"WARPWRIGHT_NVDISASM": "/nonexistent/nvdisasm"}
 
 
@@ -30,6 +31,20 @@ def document(*arguments, code=0, **more):
 def has_part(name):
     parts = document("doctor")["toolchain"]
     return any(part["component"] == name and part["origin"] != "missing" for part in parts)
+
+
+class FolderTest(unittest.TestCase):
+    """A test with a temporary folder of its own."""
+
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+        self.addCleanup(self.temporary.cleanup)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
 
 
 def main():

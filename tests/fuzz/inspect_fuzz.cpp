@@ -3,14 +3,12 @@
 // compared with itself, which must find no difference.
 // links: inspect base
 // seeds: tests/fuzz/inspect
-#include "base/files.hpp"
 #include "fuzz.hpp"
+#include "seed_files.hpp"
 #include "inspect/diff.hpp"
 #include "inspect/gate.hpp"
 
 namespace {
-
-const std::string kFolder = std::string(WW_SOURCE_DIR) + "/tests/fuzz/inspect/";
 
 void read_resources(const std::string& text) {
     const auto read = ww::inspect::read_allowances(text, "resources.txt");
@@ -48,12 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
 }
 
-std::vector<std::string> ww_fuzz_seeds() {
-    std::vector<std::string> seeds;
-    for (const char* file : {"resources.txt", "asm_info.json"})
-        if (const auto text = ww::read_file(kFolder + file)) seeds.push_back(*text);
-    return seeds;
-}
+std::vector<std::string> ww_fuzz_seeds() { return seed_files("tests/fuzz/inspect"); }
 
 std::vector<std::string> ww_fuzz_words() {
     return {"kernel a.sm_90a a\n", "registers 1\n", "spill_bytes 1\n", "loop 1 2\n", "null", "\"loops\": [", "\"parent\": 0", "[]", "{}", "1e400", "-1"};

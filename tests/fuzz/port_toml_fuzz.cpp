@@ -2,11 +2,10 @@
 // parse_port on any bytes.
 // links: port numerics base
 // seeds: tests/port tests/port/bad
-#include <algorithm>
-#include <filesystem>
 
 #include "base/files.hpp"
 #include "fuzz.hpp"
+#include "seed_files.hpp"
 #include "port/reader.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -17,14 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 std::vector<std::string> ww_fuzz_seeds() {
-    const std::filesystem::path folder = std::filesystem::path(WW_SOURCE_DIR) / "tests/port";
-    std::vector<std::filesystem::path> paths = {folder / "example.toml"};
-    for (const auto& entry : std::filesystem::directory_iterator(folder / "bad"))
-        paths.push_back(entry.path());
-    std::sort(paths.begin(), paths.end());
-    std::vector<std::string> seeds;
-    for (const auto& path : paths)
-        if (auto text = ww::read_file(path)) seeds.push_back(std::move(*text));
+    std::vector<std::string> seeds = seed_files("tests/port/bad");
+    seeds.push_back(ww::read_file(WW_SOURCE_DIR "/tests/port/example.toml").value());
     return seeds;
 }
 

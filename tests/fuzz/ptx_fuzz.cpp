@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ptx::parse on any bytes; what it accepts prints to text that is accepted again and prints alike.
 // links: ptx isa base
-#include <algorithm>
-#include <filesystem>
 
-#include "base/files.hpp"
 #include "base/text.hpp"
 #include "fuzz.hpp"
+#include "seed_files.hpp"
 #include "ptx/module.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -19,15 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
 }
 
-std::vector<std::string> ww_fuzz_seeds() {
-    std::vector<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(WW_SOURCE_DIR "/tests/ptx/parse"))
-        if (entry.path().extension() == ".ptx") paths.push_back(entry.path());
-    std::sort(paths.begin(), paths.end());
-    std::vector<std::string> seeds;
-    for (const auto& path : paths) seeds.push_back(ww::read_file(path).value());
-    return seeds;
-}
+std::vector<std::string> ww_fuzz_seeds() { return seed_files("tests/ptx/parse", ".ptx"); }
 
 std::vector<std::string> ww_fuzz_words() {
     const auto words = ww::split_words(

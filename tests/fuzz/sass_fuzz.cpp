@@ -5,11 +5,10 @@
 // seeds: tests/fuzz/sass
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
-#include "base/files.hpp"
 #include "base/text.hpp"
 #include "fuzz.hpp"
+#include "seed_files.hpp"
 #include "sass/analysis.hpp"
 
 namespace {
@@ -101,17 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
 }
 
-std::vector<std::string> ww_fuzz_seeds() {
-    std::vector<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(
-             std::filesystem::path(WW_SOURCE_DIR) / "tests/fuzz/sass"))
-        paths.push_back(entry.path());
-    std::sort(paths.begin(), paths.end());
-    std::vector<std::string> seeds;
-    for (const auto& path : paths)
-        if (auto text = ww::read_file(path)) seeds.push_back(std::move(*text));
-    return seeds;
-}
+std::vector<std::string> ww_fuzz_seeds() { return seed_files("tests/fuzz/sass"); }
 
 std::vector<std::string> ww_fuzz_words() {
     return {"@P0 ",
