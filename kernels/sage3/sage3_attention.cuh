@@ -20,7 +20,7 @@ constexpr int kBands = kTile / kPermuted;    // 32-key bands: in each a thread o
 constexpr int kSteps = kTile / 64;           // k = 64 steps of P V
 constexpr float kLargestScale = 448.0f;      // of ue4m3; 6 is e2m1's: P is at most 448 * 6
 constexpr float kLog2Six = 2.58496250f;
-constexpr float kLog2Scale = 11.3923174f;    // log2(448 * 6)
+constexpr float kLog2Scale = 0.392317423f;  // log2(448 * 6 / 2^11)
 constexpr float kLn2 = 0.693147181f;
 
 enum Causal : unsigned { kFull = 0, kBottomRight = 1, kTopLeft = 2 };
@@ -334,8 +334,9 @@ __device__ __forceinline__ void store_result(const Params<T>& p, const Place& at
             }
         if (at.t != 0) continue;
         const long long i = static_cast<long long>(at.bh) * p.lq + row;
-        // The logits are scale * (S + shift); l lacks the factor 2688.
-        const float base2 = ptx::sub_rn_f32(ptx::lg2_approx_f32(sum), kLog2Scale);
+        // The logits are scale * (S + shift); l has the factor 2688. lg2.approx cuts its result, which
+        // costs less the smaller it is.
+        const float base2 = ptx::sub_rn_f32(ptx::lg2_approx_f32(ptx::mul_rn_f32(sum, 0x1p-11f)), kLog2Scale);
         const float logit = ptx::mul_rn_f32(p.scale, ptx::add_rn_f32(state.max[half], p.shift[i]));
         p.lse[i] = sum == 0.0f ? minus_infinity() : ptx::fma_rn_f32(base2, kLn2, logit);
     }

@@ -27,8 +27,7 @@ struct RowFidelity {
     size_t tests = 0;         // that ran
     uint64_t trials = 0;      // threads that executed it
     uint64_t results = 0;     // output values compared
-    uint64_t mismatches = 0;  // of them: not as the tests allow
-    uint32_t max_ulp = 0;     // what a test of it allows; 0: bit for bit
+    uint64_t mismatches = 0;  // of them
     bool any_nan = false;     // a NaN stands for every NaN in a test of it
     bool fixed = false;       // its operands are all given: more trials would repeat them
 };

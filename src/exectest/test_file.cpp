@@ -21,7 +21,7 @@ const std::vector<std::string> kGenerators = {
     "mixed", "bits", "edge", "normal", "spread", "same_exponent", "integers", "halfway",
     "subnormal", "finite", "zero", "lane", "index", "near", "listed"};
 const std::vector<std::string> kKeys = {"target", "ptx",    "threads", "trials", "cluster",
-                                        "dynamic", "nan",   "ulp",     "abs",    "in",      "out",
+                                        "dynamic", "nan",    "in",     "out",
                                         "inout",  "shared", "global",  "values", "expect", "fault"};
 constexpr uint32_t kMaxScratchBytes = 1 << 20;
 constexpr uint32_t kMaxLanes = 1 << 16;
@@ -165,11 +165,6 @@ Status Reader::option(std::string_view key, std::span<const std::string_view> wo
     } else if (key == "nan") {
         if (value != "any") return wrong("'nan' takes the value any");
         test_.any_nan = true;
-    } else if (key == "ulp") {
-        if (!read_number(value, test_.max_ulp)) return wrong("'ulp' takes a number");
-    } else if (key == "abs") {
-        if (!read_double(value, test_.max_abs) || !(test_.max_abs > 0))
-            return wrong("'abs' takes a positive number");
     } else if (key == "dynamic") {
         if (!read_number(value, test_.dynamic_shared_bytes)) return wrong("'dynamic' takes bytes");
     }

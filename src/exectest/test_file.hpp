@@ -56,8 +56,6 @@ struct TestFile {
     Extent threads{32, 1, 1}, trials{16, 1, 1}, cluster;
     uint32_t dynamic_shared_bytes = 0;
     bool any_nan = false;   // a NaN stands for every NaN
-    uint32_t max_ulp = 0;   // distance allowed, for approximate instructions
-    double max_abs = 0;     // likewise; a value within either is right
     std::string fault;      // text in the error that must end the launch; empty: none may
     std::vector<Field> fields;
     std::string module_text, body;

@@ -34,7 +34,7 @@ class Forms:
         if name.split("/")[0] in FEWER_TRIALS or outs.count(",") > 3:
             options.setdefault("trials", 8)
         lines = [MARK, "// " + (desc or opcode_for(name, body))]
-        for key in ("target", "ptx", "threads", "trials", "cluster", "dynamic", "ulp", "abs", "nan",
+        for key in ("target", "ptx", "threads", "trials", "cluster", "dynamic", "nan",
                     "fault"):
             if key in options:
                 lines.append(f"// {key} {options.pop(key)}")

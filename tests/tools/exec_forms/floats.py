@@ -58,31 +58,36 @@ def division_and_roots(add):
 
 
 def approximate(add):
-    """The function units' tables are not published: a distance is allowed, and stated."""
-    put(add, "rcp.approx.f32", "a f32", "d f32", ulp=1)
-    put(add, "rcp.approx.ftz.f32", "a f32", "d f32", ulp=1)
-    put(add, "sqrt.approx.f32", "a f32", "d f32", ulp=2)
-    put(add, "sqrt.approx.ftz.f32", "a f32 0..1e30", "d f32", ulp=2)
-    put(add, "rsqrt.approx.f32", "a f32", "d f32", ulp=2)
-    put(add, "rsqrt.approx.ftz.f32", "a f32 0..1e30", "d f32", ulp=2)
-    put(add, "div.approx.f32", "a f32 spread, b f32 spread", "d f32", ulp=2)
-    put(add, "div.approx.ftz.f32", "a f32 spread, b f32 spread", "d f32", ulp=2)
-    put(add, "div.full.f32", "a f32 spread, b f32 spread", "d f32", ulp=2)
-    put(add, "div.full.ftz.f32", "a f32 spread, b f32 spread", "d f32", ulp=2)
-    put(add, "ex2.approx.f32", "a f32 -150..130", "d f32", ulp=2)
-    put(add, "ex2.approx.f32", "a f32 edge", "d f32", "_edge", ulp=2)
-    put(add, "ex2.approx.ftz.f32", "a f32 -150..130", "d f32", ulp=2)
-    put(add, "lg2.approx.f32", "a f32 4..1e20", "d f32", ulp=8)
-    put(add, "lg2.approx.f32", "a f32 subnormal", "d f32", "_subnormal", ulp=8)
-    put(add, "lg2.approx.ftz.f32", "a f32 4..1e20", "d f32", ulp=8)
-    put(add, "lg2.approx.ftz.f32", "a f32 edge", "d f32", "_edge", ulp=8,
-        **{"abs": 2.4e-7})  # 2^-22, which the manual allows between 1/2 and 2
-    put(add, "sin.approx.f32", "a f32 0.8..2.3", "d f32", ulp=16)
-    put(add, "sin.approx.ftz.f32", "a f32 0.8..2.3", "d f32", ulp=16)
-    put(add, "cos.approx.f32", "a f32 -0.7..0.7", "d f32", ulp=16)
-    put(add, "cos.approx.ftz.f32", "a f32 -0.7..0.7", "d f32", ulp=16)
-    put(add, "tanh.approx.f32", "a f32 -5..5", "d f32", ulp=8192)
-    put(add, "tanh.approx.f32", "a f32 edge", "d f32", "_edge", ulp=8192)
+    """The multi-function unit, bit for bit."""
+    put(add, "rcp.approx.f32", "a f32", "d f32")
+    put(add, "rcp.approx.ftz.f32", "a f32", "d f32")
+    put(add, "sqrt.approx.f32", "a f32", "d f32")
+    put(add, "sqrt.approx.ftz.f32", "a f32 0..1e30", "d f32")
+    put(add, "rsqrt.approx.f32", "a f32", "d f32")
+    put(add, "rsqrt.approx.ftz.f32", "a f32 0..1e30", "d f32")
+    put(add, "div.approx.f32", "a f32 spread, b f32 spread", "d f32")
+    put(add, "div.approx.ftz.f32", "a f32 spread, b f32 spread", "d f32")
+    put(add, "div.full.f32", "a f32 spread, b f32 spread", "d f32")
+    put(add, "div.full.ftz.f32", "a f32 spread, b f32 spread", "d f32")
+    put(add, "ex2.approx.f32", "a f32 -150..130", "d f32")
+    put(add, "ex2.approx.f32", "a f32 edge", "d f32", "_edge")
+    put(add, "ex2.approx.ftz.f32", "a f32 -150..130", "d f32")
+    put(add, "lg2.approx.f32", "a f32 0..4", "d f32")
+    put(add, "lg2.approx.f32", "a f32 subnormal", "d f32", "_subnormal")
+    put(add, "lg2.approx.ftz.f32", "a f32 0..4", "d f32")
+    put(add, "lg2.approx.ftz.f32", "a f32 edge", "d f32", "_edge")
+    put(add, "sin.approx.f32", "a f32 -20..20", "d f32")
+    put(add, "sin.approx.ftz.f32", "a f32 -20..20", "d f32")
+    put(add, "cos.approx.f32", "a f32 -20..20", "d f32")
+    put(add, "cos.approx.ftz.f32", "a f32 -20..20", "d f32")
+    for name in ("sin", "cos"):
+        for ftz in ("", ".ftz"):
+            put(add, f"{name}.approx{ftz}.f32", "a f32 edge", "d f32", "_edge")
+    put(add, "tanh.approx.f32", "a f32 -5..5", "d f32")
+    put(add, "tanh.approx.f32", "a f32 edge", "d f32", "_edge")
+    for name in ("rcp", "rsqrt"):
+        put(add, f"{name}.approx.ftz.f64", "a f64", "d f64")
+        put(add, f"{name}.approx.ftz.f64", "a f64 edge", "d f64", "_edge")
 
 
 def others(add):

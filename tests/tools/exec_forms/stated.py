@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forms whose results follow from the manual alone, so that the tests state them: comparisons into halves,
-gross approximations of f64, hints and fences around a store and a load, faults."""
+hints and fences around a store and a load, faults."""
 import operator
 import random
 import struct
@@ -74,27 +74,6 @@ def set_halves(add):
             set_half(add, "ge", d + "x2", d + "x2", combine)
     set_half(add, "ge", "f16", "f32", "or", extra="ftz")
     set_half(add, "eq", "f16", "f16", "or", extra="ftz")
-
-
-def gross_f64(add):
-    """2^-20 of error is allowed; what the manual's tables list is exact."""
-    def code(x):
-        return struct.unpack("<Q", struct.pack("<d", x))[0]
-    inf, tiny = float("inf"), 4e-310
-    rng = random.Random("gross")
-    upper = [struct.unpack("<d", struct.pack("<Q", code(rng.uniform(1, 2) * 2.0 ** rng.randint(-300, 300))
-                                            >> 32 << 32))[0] for _ in range(26)]
-    for name, special, exact in (
-            ("rcp", {inf: 0.0, -inf: -0.0, 0.0: inf, tiny: inf, -tiny: -inf, -4.0: -0.25},
-             lambda x: 1 / x),
-            ("rsqrt", {inf: 0.0, 0.0: inf, tiny: inf, 4.0: 0.5, 16.0: 0.25, 1.0: 1.0},
-             lambda x: x ** -0.5)):
-        inputs = list(special) + upper
-        results = list(special.values()) + [exact(x) for x in upper]
-        add(f"float_arith/{name}_approx_ftz_f64", f"{name}.approx.ftz.f64 d, a;", "a f64", "d f64",
-            "A gross approximation from the upper 32 bits.", trials=1, ulp=4294967295,
-            values={"a": [code(x) for x in inputs]},
-            expect={"d": [code(x) for x in results]})
 
 
 def around_copy(add, name, middle, desc, m_bytes=128, **options):
@@ -248,7 +227,6 @@ def faults(add):
 
 def forms(add):
     set_halves(add)
-    gross_f64(add)
     fences(add)
     hints(add)
     clusters(add)
