@@ -54,8 +54,10 @@ int add(Options& options) {
 int remove(const Options& options) {
     const auto port = context::find_port(options.port);
     if (!port) return report(port.error());
-    const Status removed = context::remove(*port, options.name);
-    return removed ? kDone : report(removed.error());
+    const auto removed = context::remove(*port, options.name);
+    if (!removed) return report(removed.error());
+    fmt::print("{}{}", options.json ? context::removed_json(*removed) : context::removed_text(*removed), options.json ? "\n" : "");
+    return kDone;
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 
 #include <memory>
 
+#include "base/files.hpp"
 #include "cli/actions.hpp"
 #include "cli/verbs.hpp"
 #include "context/sources.hpp"
 #include "device/device.hpp"
+#include "journal/gotchas.hpp"
 #include "journal/log.hpp"
 #include "references.hpp"
 
@@ -69,8 +71,11 @@ int show(const Options& options) {
 int render(const Options& options) {
     const auto port = context::find_port(options.port);
     if (!port) return report(port.error());
-    const Status rendered = journal::render_log(*port);
-    return rendered ? kDone : report(rendered.error());
+    const auto rendered = journal::render_log(*port);
+    if (!rendered) return report(rendered.error());
+    if (options.json) fmt::print("{}\n", journal::rendered_json(*port, "entries", *rendered));
+    else fmt::print("{}: {} entries\n", display_path(*port / "README.md"), *rendered);
+    return kDone;
 }
 
 }  // namespace
@@ -96,6 +101,7 @@ void add_log(CLI::App& app, int& exit_code) {
     showing->add_flag("--json", options->json);
     CLI::App* rendering = add_action(verb, "render", exit_code, [options] { return render(*options); });
     rendering->add_option("port", options->port);
+    rendering->add_flag("--json", options->json);
 }
 
 }  // namespace ww::cli

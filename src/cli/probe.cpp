@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/files.hpp"
 #include "cli/actions.hpp"
 #include "cli/verbs.hpp"
 #include "context/sources.hpp"
@@ -75,8 +76,11 @@ int check(const Options& options) {
 int render(const Options& options) {
     const auto port = context::find_port(options.port);
     if (!port) return report(port.error());
-    const Status rendered = journal::render_gotchas(*port);
-    return rendered ? kDone : report(rendered.error());
+    const auto rendered = journal::render_gotchas(*port);
+    if (!rendered) return report(rendered.error());
+    if (options.json) fmt::print("{}\n", journal::rendered_json(*port, "gotchas", *rendered));
+    else fmt::print("{}: {} gotchas\n", display_path(*port / "README.md"), *rendered);
+    return kDone;
 }
 
 }  // namespace
@@ -105,6 +109,7 @@ void add_probe(CLI::App& app, int& exit_code) {
     device(checking);
     CLI::App* rendering = add_action(verb, "render", exit_code, [options] { return render(*options); });
     rendering->add_option("port", options->port);
+    rendering->add_flag("--json", options->json);
 }
 
 }  // namespace ww::cli

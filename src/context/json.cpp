@@ -41,6 +41,13 @@ ordered_json uses_json(const std::vector<Use>& uses) {
 
 std::string to_json(const Context& context) { return text({{"sources", sources_json(context.sources)}}); }
 
+std::string removed_json(const Source& source) {
+    ordered_json json = source_json(source);
+    json.erase("present");
+    json.erase("get_again");
+    return text({{"removed", json}});
+}
+
 std::string to_json(const Index& index) {
     ordered_json lines = ordered_json::array();
     for (const DirectoryLine& line : index.lines)

@@ -38,6 +38,10 @@ std::string to_text(const Context& context) {
     return out;
 }
 
+std::string removed_text(const Source& source) {
+    return fmt::format("removed {}, which came from {}{}\n", source.name, source.from, source.commit.empty() ? "" : " at " + source.commit);
+}
+
 std::string to_text(const Index& index) {
     std::string out = missing_text(index.missing);
     int yours = 0, gone = 0;

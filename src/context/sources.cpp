@@ -199,11 +199,12 @@ Result<Source> add(const AddRequest& request) {
     return source;
 }
 
-Status remove(const fs::path& port, const std::string& name) {
+Result<Source> remove(const fs::path& port, const std::string& name) {
     WW_TRY(context, load(port));
-    if (!context.find(name)) {
+    const Source* source = context.find(name);
+    if (!source) {
         std::vector<std::string> names;
-        for (const Source& source : context.sources) names.push_back(source.name);
+        for (const Source& each : context.sources) names.push_back(each.name);
         const std::string near = nearest(name, names);
         return fail(fmt::format("the context has no source '{}'{}", name,
                                 near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
@@ -213,7 +214,9 @@ Status remove(const fs::path& port, const std::string& name) {
                return ok();
            }));
     (void)updated;
-    return discard(context.folder / name);
+    WW_TRY(discarded, discard(context.folder / name));
+    (void)discarded;
+    return *source;
 }
 
 }  // namespace ww::context

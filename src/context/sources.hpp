@@ -47,7 +47,7 @@ struct AddRequest {
 // fetched again: then purpose, and for git the commit, are those on record.
 Result<Source> add(const AddRequest& request);
 
-// Deletes the folder and the record.
-Status remove(const std::filesystem::path& port, const std::string& name);
+// Deletes the folder and the record; what was on record.
+Result<Source> remove(const std::filesystem::path& port, const std::string& name);
 
 }  // namespace ww::context

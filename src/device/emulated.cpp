@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cstring>
 #include <map>
-#include <thread>
 #include <utility>
 
+#include "base/host.hpp"
 #include "base/target.hpp"
 #include "device/device.hpp"
 #include "device/races.hpp"
@@ -45,7 +45,7 @@ class EmulatedDevice final : public Device {
                     .name = "Warpwright emulator",
                     .sm = sm_,
                     .target = options_.target,
-                    .multiprocessors = std::max(1u, std::thread::hardware_concurrency()),
+                    .multiprocessors = host_threads(),
                     .memory_bytes = machine::GlobalMemory::kReserve,
                     .max_shared_bytes = max_shared_bytes(sm_)};
     }

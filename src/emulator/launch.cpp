@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/host.hpp"
 #include "emulator/scheduler.hpp"
 
 namespace ww::emulator {
@@ -107,7 +108,7 @@ class GridRun {
     }
 
     Result<LaunchResult> run() {
-        uint32_t threads = options_.threads ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
+        uint32_t threads = options_.threads ? options_.threads : host_threads();
         if (options_.sink || (kernel_.program.ordered && !options_.unordered_float_atomics)) threads = 1;
         threads = static_cast<uint32_t>(std::min<uint64_t>(threads, count_));
         first_window_ = window_ = options_.cooperative ? count_ : std::max<uint64_t>(kFirstWindow, 2 * uint64_t{threads});

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "records/records.hpp"
 #include "records/section.hpp"
+#include "toolchain/found.hpp"
 
 namespace ww::journal {
 namespace {
@@ -87,14 +90,20 @@ Result<fs::path> probe_file(const KeepRequest& request) {
     return target;
 }
 
-CheckedGotcha check_one(const Gotcha& gotcha, const GotchaCheck& request) {
+// By the probe's file and target. Several gotchas may stand on one probe: it runs once, for them all.
+using Outcomes = std::map<std::pair<std::string, std::string>, Result<ProbeRun>>;
+
+Result<ProbeRun> outcome_of(const Gotcha& gotcha, const GotchaCheck& request) {
+    WW_TRY(probe, read_probe(folder_of(request.port) / gotcha.file));
+    return run_probe(probe, {.target = gotcha.target, .on_cuda = request.on_cuda});
+}
+
+CheckedGotcha check_one(const Gotcha& gotcha, const GotchaCheck& request, Outcomes& outcomes) {
     CheckedGotcha out{gotcha, GotchaStatus::fails, "", "", false};
-    const auto probe = read_probe(folder_of(request.port) / gotcha.file);
-    if (!probe) {
-        out.reason = std::string(trim(format(probe.error())));
-        return out;
-    }
-    const auto run = run_probe(*probe, {.target = gotcha.target, .on_cuda = request.on_cuda});
+    auto known = outcomes.find({gotcha.file, gotcha.target});
+    if (known == outcomes.end())
+        known = outcomes.emplace(std::pair(gotcha.file, gotcha.target), outcome_of(gotcha, request)).first;
+    const Result<ProbeRun>& run = known->second;
     if (!run) {
         out.reason = std::string(trim(format(run.error())));
         return out;
@@ -171,9 +180,11 @@ Result<Gotcha> keep(const KeepRequest& request) {
 Result<GotchaReport> check_gotchas(const GotchaCheck& request) {
     WW_TRY(all, load_gotchas(request.port));
     GotchaReport out;
+    const toolchain::ToolchainStays stays;
+    Outcomes outcomes;
     for (const Gotcha& gotcha : all) {
         if (!request.pattern.empty() && !glob_match(request.pattern, gotcha.name)) continue;
-        CheckedGotcha checked = check_one(gotcha, request);
+        CheckedGotcha checked = check_one(gotcha, request, outcomes);
         if (checked.status == GotchaStatus::fails && out.toolchain_now.empty()) out.toolchain_now = toolchain_text();
         if (request.on_gotcha) request.on_gotcha(checked);
         out.gotchas.push_back(std::move(checked));
@@ -194,7 +205,7 @@ int GotchaReport::exit_code() const {
     return no_hardware ? 77 : 0;
 }
 
-Status render_gotchas(const fs::path& port) {
+Result<size_t> render_gotchas(const fs::path& port) {
     WW_TRY(all, load_gotchas(port));
     std::string text;
     for (const Gotcha& gotcha : all)
@@ -202,8 +213,10 @@ Status render_gotchas(const fs::path& port) {
                             gotcha.device.empty() ? gotcha.target : gotcha.device, gotcha.date);
     std::error_code code;
     const std::string title = "# " + fs::canonical(port, code).filename().string() + "\n";
-    return records::update_section(port / "README.md", title, kSection,
-                                   [&](const records::Found&) -> Result<std::string> { return text; });
+    WW_TRY(updated, records::update_section(port / "README.md", title, kSection,
+                                            [&](const records::Found&) -> Result<std::string> { return text; }));
+    (void)updated;
+    return all.size();
 }
 
 std::string to_text(const CheckedGotcha& checked) {

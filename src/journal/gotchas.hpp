@@ -54,12 +54,14 @@ struct GotchaCheck {
 };
 Result<GotchaReport> check_gotchas(const GotchaCheck& request);
 
-// Writes the gotchas into <port>/README.md under "## Gotchas".
-Status render_gotchas(const std::filesystem::path& port);
+// Writes the gotchas into <port>/README.md under "## Gotchas"; how many they are.
+Result<size_t> render_gotchas(const std::filesystem::path& port);
 
 std::string to_text(const CheckedGotcha& checked);  // its lines
 std::string to_text(const GotchaReport& report);    // the last line
 std::string to_json(const GotchaReport& report);
 std::string to_json(const Gotcha& gotcha);
+// Of render_gotchas and render_log: {"file": README.md, what: count}.
+std::string rendered_json(const std::filesystem::path& port, std::string_view what, size_t count);
 
 }  // namespace ww::journal

@@ -2,6 +2,7 @@
 // Gotchas and the log as JSON; docs/probes.md and docs/log.md name the fields.
 #include <nlohmann/json.hpp>
 
+#include "base/files.hpp"
 #include "journal/gotchas.hpp"
 #include "journal/log.hpp"
 
@@ -45,6 +46,10 @@ std::string to_json(const GotchaReport& report) {
     for (const CheckedGotcha& each : report.gotchas)
         gotchas.push_back({{"name", each.gotcha.name}, {"says", each.gotcha.says}, {"status", name(each.status)}});
     return text({{"gotchas", gotchas}});
+}
+
+std::string rendered_json(const std::filesystem::path& port, std::string_view what, size_t count) {
+    return text({{"file", display_path(port / "README.md")}, {what, count}});
 }
 
 std::string to_json(const Gotcha& gotcha) {

@@ -167,14 +167,16 @@ Result<Finished> finish(const FinishRequest& request) {
     return out;
 }
 
-Status render_log(const fs::path& port) {
+Result<size_t> render_log(const fs::path& port) {
     WW_TRY(log, load_log(port));
     std::string text = "| idea | predicted | measured | where | kept |\n|---|---|---|---|---|\n";
     for (const Entry& entry : log.entries) text += table_row(entry);
     std::error_code code;
     const std::string title = "# " + fs::canonical(port, code).filename().string() + "\n";
-    return records::update_section(port / "README.md", title, kSection,
-                                   [&](const records::Found&) -> Result<std::string> { return text; });
+    WW_TRY(updated, records::update_section(port / "README.md", title, kSection,
+                                            [&](const records::Found&) -> Result<std::string> { return text; }));
+    (void)updated;
+    return log.entries.size();
 }
 
 std::string to_text(const Entry& entry) {

@@ -58,8 +58,8 @@ struct Finished {
 };
 Result<Finished> finish(const FinishRequest& request);
 
-// Writes the table into <port>/README.md under "## Optimisation log".
-Status render_log(const std::filesystem::path& port);
+// Writes the table into <port>/README.md under "## Optimisation log"; how many entries it has.
+Result<size_t> render_log(const std::filesystem::path& port);
 
 std::string to_text(const Entry& entry);
 std::string to_text(const Log& log);

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 namespace ww::machine {
 namespace {
@@ -15,18 +17,47 @@ uint8_t* reserve(uint64_t bytes) {
     return static_cast<uint8_t*>(at);
 }
 
+// The ranges of a device that is gone, for the next one: making and removing a range costs more than
+// a small launch.
+struct Ranges {
+    uint8_t* data = nullptr;
+    uint8_t* valid = nullptr;
+};
+std::mutex spare_mutex;
+Ranges spare;
+
+Ranges take_ranges(uint64_t bytes) {
+    if (const std::lock_guard lock(spare_mutex); spare.data) return std::exchange(spare, {});
+    return {reserve(bytes), reserve(bytes)};
+}
+
+// used: how much of them was ever mapped. Its pages go back now, so that the next owner finds zeros.
+void give_ranges(Ranges ranges, uint64_t bytes, uint64_t used) {
+    const std::lock_guard lock(spare_mutex);
+    bool clean = !spare.data;
+    for (uint8_t* at : {ranges.data, ranges.valid})
+        clean = clean && (used == 0 || (::madvise(at, used, MADV_DONTNEED) == 0 && ::mprotect(at, used, PROT_NONE) == 0));
+    if (clean) {
+        spare = ranges;
+        return;
+    }
+    ::munmap(ranges.data, bytes);
+    ::munmap(ranges.valid, bytes);
+}
+
 uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kNear = 2 * kPage;  // an address this near to an allocation is described by it
 
 }  // namespace
 
-GlobalMemory::GlobalMemory() : data_(reserve(kReserve)), valid_(reserve(kReserve)) {}
-
-GlobalMemory::~GlobalMemory() {
-    ::munmap(data_, kReserve);
-    ::munmap(valid_, kReserve);
+GlobalMemory::GlobalMemory() {
+    const Ranges ranges = take_ranges(kReserve);
+    data_ = ranges.data;
+    valid_ = ranges.valid;
 }
+
+GlobalMemory::~GlobalMemory() { give_ranges({data_, valid_}, kReserve, next_); }
 
 Result<uint64_t> GlobalMemory::allocate(uint64_t bytes, MemoryLabel label, bool initialised) {
     if (bytes == 0) return fail("cannot allocate 0 bytes of device memory");

@@ -11,6 +11,7 @@
 
 #include "base/files.hpp"
 #include "toolchain/found.hpp"
+#include "toolchain/parts.hpp"
 
 namespace ww::toolchain {
 namespace fs = std::filesystem;
@@ -49,12 +50,19 @@ void CacheKey::add(std::string_view part) {
 }
 
 void CacheKey::add_file_identity(const fs::path& path) {
-    std::error_code code;
-    const fs::path real = fs::canonical(path, code);
-    add(code ? path.string() : real.string());
-    const uint64_t size = fs::file_size(path, code);
-    const auto time = fs::last_write_time(path, code).time_since_epoch().count();
-    add(fmt::format("{} {}", size, time));
+    FileIdentity fresh;
+    FileIdentity* const kept = kept_identity(path);
+    FileIdentity& identity = kept ? *kept : fresh;
+    if (identity.path.empty()) {
+        std::error_code code;
+        const fs::path real = fs::canonical(path, code);
+        identity.path = code ? path.string() : real.string();
+        const uint64_t size = fs::file_size(path, code);
+        const auto time = fs::last_write_time(path, code).time_since_epoch().count();
+        identity.stamp = fmt::format("{} {}", size, time);
+    }
+    add(identity.path);
+    add(identity.stamp);
 }
 
 std::string CacheKey::hex() const {

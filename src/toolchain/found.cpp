@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
+#include <optional>
 
 #include "base/text.hpp"
 #include "toolchain/parts.hpp"
@@ -144,7 +146,44 @@ fs::path find_in_system(const PartRow& part) {
     return {};
 }
 
+Found search_part(const std::string& component) {
+    const PartRow& part = part_row(component);
+    Found found{.component = part.name, .unlocks = part.unlocks};
+    // A path set by the user is taken even when nothing is there: need_part then says so.
+    if (const std::string set = environment(part.variable); !set.empty()) {
+        found.path = set;
+        found.origin = is_there(part, set) ? Origin::env : Origin::missing;
+        return found;
+    }
+    const auto take = [&](const fs::path& path, Origin origin) {
+        if (path.empty()) return false;
+        found.path = path;
+        found.origin = origin;
+        return true;
+    };
+    if (!hide_toolkit() && take(find_below(part, toolkit_roots()), Origin::toolkit)) return found;
+    if (part.wheel && take(find_below(part, wheel_roots()), Origin::wheel)) return found;
+    if (!hide_toolkit()) take(find_in_system(part), Origin::system);
+    return found;
+}
+
+// What a ToolchainStays keeps.
+struct Kept {
+    std::map<std::string, Found> parts;
+    std::map<fs::path, FileIdentity> identities;
+};
+std::optional<Kept> kept;
+
 }  // namespace
+
+ToolchainStays::ToolchainStays() {
+    WW_CHECK(!kept, "one ToolchainStays lives already");
+    kept.emplace();
+}
+
+ToolchainStays::~ToolchainStays() { kept.reset(); }
+
+FileIdentity* kept_identity(const fs::path& path) { return kept ? &kept->identities[path] : nullptr; }
 
 std::span<const PartRow> part_rows() { return kParts; }
 
@@ -172,24 +211,9 @@ std::string_view origin_name(Origin origin) {
 }
 
 Found find_part(const std::string& component) {
-    const PartRow& part = part_row(component);
-    Found found{.component = part.name, .unlocks = part.unlocks};
-    // A path set by the user is taken even when nothing is there: need_part then says so.
-    if (const std::string set = environment(part.variable); !set.empty()) {
-        found.path = set;
-        found.origin = is_there(part, set) ? Origin::env : Origin::missing;
-        return found;
-    }
-    const auto take = [&](const fs::path& path, Origin origin) {
-        if (path.empty()) return false;
-        found.path = path;
-        found.origin = origin;
-        return true;
-    };
-    if (!hide_toolkit() && take(find_below(part, toolkit_roots()), Origin::toolkit)) return found;
-    if (part.wheel && take(find_below(part, wheel_roots()), Origin::wheel)) return found;
-    if (!hide_toolkit()) take(find_in_system(part), Origin::system);
-    return found;
+    if (!kept) return search_part(component);
+    const auto it = kept->parts.find(component);
+    return it != kept->parts.end() ? it->second : kept->parts.emplace(component, search_part(component)).first->second;
 }
 
 Result<Found> need_part(const std::string& component) {

@@ -25,6 +25,16 @@ struct Found {
 // toolkit, then the wheels in the cache, then the system. WARPWRIGHT_NO_TOOLKIT=1 hides the toolkit
 // and the system. Starts no programs, so version is empty; see survey().
 Found find_part(const std::string& component);
+// While one lives, the toolchain is taken to stay as it is: each part is looked for once, and each of
+// its files looked at once. For many compilations in a row, which take less than that when they are in
+// the cache. Not for several threads.
+class ToolchainStays {
+  public:
+    ToolchainStays();
+    ~ToolchainStays();
+    ToolchainStays(const ToolchainStays&) = delete;
+    ToolchainStays& operator=(const ToolchainStays&) = delete;
+};
 // As find_part; the failure says what to install and how.
 Result<Found> need_part(const std::string& component);
 // As find_part, with its version: starts the program, or loads NVRTC, to ask it.

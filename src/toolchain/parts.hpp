@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the toolchain's parts; private to this room and to doctor.
+// The table of the toolchain's parts, and what is known of its files; private to this room and to doctor.
 #pragma once
 #include <array>
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -21,5 +22,12 @@ struct PartRow {
 
 std::span<const PartRow> part_rows();
 const PartRow& part_row(const std::string& component);
+
+// What tells one version of a file from another.
+struct FileIdentity {
+    std::string path, stamp;  // canonical; size and time of last change
+};
+// Where ToolchainStays keeps it; null: none lives.
+FileIdentity* kept_identity(const std::filesystem::path& path);
 
 }  // namespace ww::toolchain

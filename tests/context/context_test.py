@@ -82,7 +82,8 @@ def test_purposes_survive():
         shutil.rmtree(port / "context/sums")
         run(port, "context", "index")
         expect("| sums/src | the kernel \\| with a bar | 1 file" in index.read_text(), index.read_text())
-        run(port, "context", "remove", "sums")
+        removed = as_json(port, "context", "remove", "sums")["removed"]
+        expect(removed["name"] == "sums" and removed["commit"] is None and removed["licence"], removed)
         run(port, "context", "add", make_source(other / "b"), "--name", "second", "--for", "y")
         run(port, "context", "index")
         expect("| sums/src | the kernel \\| with a bar | gone |" in index.read_text(), index.read_text())
@@ -142,6 +143,8 @@ def test_what_is_wrong_is_said():
         run(port, "context", "add", source, "--name", "s", "--for", "x")
         expect("already" in run(port, "context", "add", source, "--name", "s", "--for", "x", code=2).stderr, "twice")
         expect("did you mean 's'" in run(port, "context", "remove", "t", code=2).stderr, "another name")
+        run(port, "context", "add", source, "--name", "u", "--for", "x")
+        expect(run(port, "context", "remove", "u").stdout == f"removed u, which came from {source}\n", "what was removed is not said")
         expect("regular expression" in run(port, "context", "search", "(", code=2).stderr, "a bad pattern")
         expect("--name" in run(port, "context", "add", source, "--name", "../x", "--for", "x", code=2).stderr, "a bad name")
         expect("git fetch" in run(port, "context", "add", "file:///nowhere/x", "--for", "x", "--commit", "abc", code=2).stderr,

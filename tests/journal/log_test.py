@@ -101,7 +101,7 @@ def test_kept_with_what_was_measured():
         run(port, "log", "render")
         readme = (port / "README.md").read_text()
         expect("| no shared memory is needed | shared_bytes 1024->0, registers same, time_us -5% | shared_bytes 1024 -> 0" in readme, readme)
-        run(port, "log", "render")
+        expect(as_json(port, "log", "render") == {"file": "README.md", "entries": 1}, "render --json")
         expect((port / "README.md").read_text() == readme, "rendering twice changes the file")
 
 

@@ -69,6 +69,9 @@ def test_keep_check_render():
         readme = (port / "README.md").read_text()
         expect("- by hand\n\n<!-- gotchas:" in readme and "- **fused**: mul and add become one ([probes/fused.ptx]" in readme, readme)
         expect(readme.endswith("<!-- /gotchas -->\n\n## More\n"), readme)
+        made = as_json(port, "probe", "render")
+        expect(made == {"file": "README.md", "gotchas": 2}, made)
+        expect(run(port, "probe", "render").stdout == "README.md: 2 gotchas\n", "render")
         # The probe prints something else now; the other one no longer compiles.
         write(port, "lanes.cu", LANES.replace("3 *", "4 *"))
         write(port, "fused.ptx", FUSED.replace("mul.f32", "mull.f32"))
