@@ -99,6 +99,28 @@ struct RaceRecord {
 };
 Diagnostic race_diagnostic(const RaceRecord& race);
 
+// Lanes of a warp in a launch that could not go on: where they stood, what for, and who could have
+// released them.
+struct WaitRecord {
+    Dim3 block;
+    uint32_t warp = 0, lanes = 0;
+    std::string kind;   // "barrier", "cluster barrier", "lanes", "groups", "mbarrier"; "none": they could run
+    std::string waits;  // "waits at barrier 2 for 32 more thread(s)"
+    std::string instruction;  // PTX text
+    int ptx_line = 0;
+    std::vector<SourceLine> source;  // its line, then where that was inlined; may be empty
+    std::optional<uint32_t> barrier;
+    struct Mbarrier {
+        std::string name;  // "full[1]"
+        uint32_t address = 0;  // in shared memory
+        uint32_t phase = 0;    // parity of the phase in progress
+        uint32_t arrivals_pending = 0, arrivals_expected = 0;
+        int32_t bytes_pending = 0;
+    };
+    std::optional<Mbarrier> mbarrier;
+    std::vector<std::string> releasers;  // a sentence each
+};
+
 struct LaunchReport {
     uint64_t lane_instructions = 0;  // executed lanes summed over instructions; 0 on a GPU
     double seconds = 0;              // device time; on the emulator, wall time of the launch
@@ -170,6 +192,8 @@ class Device {
     virtual void check_races(std::optional<RaceLevel>) {}
     // What was found since the last call, also in launches that failed.
     virtual std::vector<RaceRecord> take_races() { return {}; }
+    // Of the last launch that failed because its warps could not go on; told once.
+    virtual std::vector<WaitRecord> take_waits() { return {}; }
     virtual std::optional<WriteRecord> last_write(Address address) const = 0;
 };
 

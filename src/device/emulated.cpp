@@ -12,6 +12,7 @@
 #include "device/device.hpp"
 #include "device/races.hpp"
 #include "device/tensor_map.hpp"
+#include "device/waits.hpp"
 #include "emulator/launch.hpp"
 #include "emulator/module_image.hpp"
 #include "emulator/observers.hpp"
@@ -137,10 +138,13 @@ class EmulatedDevice final : public Device {
             registers.emplace(kernel, register_observer(*checker));
             options.code = registers->code();
         }
+        std::shared_ptr<const emulator::Standing> standing;
+        options.standing = &standing;
         const auto start = std::chrono::steady_clock::now();
         auto launched = emulator::launch(kernel, memory_, modules_[loaded.module]->constant_bank(), buffer, options);
         if (checker)
             for (RaceRecord& race : race_records(kernel, memory_, *registers, checker->findings())) races_.push_back(std::move(race));
+        waits_ = standing ? wait_records(*standing) : std::vector<WaitRecord>();
         WW_TRY(result, std::move(launched));
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
         return LaunchReport{result.lane_instructions, elapsed.count(), std::move(result.printf_output)};
@@ -156,6 +160,7 @@ class EmulatedDevice final : public Device {
 
     void check_races(std::optional<RaceLevel> level) override { race_level_ = level; }
     std::vector<RaceRecord> take_races() override { return std::exchange(races_, {}); }
+    std::vector<WaitRecord> take_waits() override { return std::exchange(waits_, {}); }
 
     std::optional<WriteRecord> last_write(Address address) const override {
         const std::optional<emulator::Writers::Record> record = writers_.last(address);
@@ -226,6 +231,7 @@ class EmulatedDevice final : public Device {
     bool tracing_ = false;
     std::optional<RaceLevel> race_level_;
     std::vector<RaceRecord> races_;
+    std::vector<WaitRecord> waits_;
     emulator::Writers writers_;
     std::vector<TracedLaunch> launches_;
 };

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "emulator/shared_name.hpp"
+
 namespace ww::device {
 namespace {
 
@@ -36,15 +38,7 @@ RaceRecord::Access access_of(const emulator::Kernel& kernel, const races::Side& 
 }
 
 std::string shared_place(const emulator::Kernel& kernel, const races::Finding& finding) {
-    std::string name = fmt::format("byte {}", finding.address);
-    for (const emulator::SharedVariable& each : kernel.shared) {
-        const bool dynamic = each.bytes == 0;
-        if (finding.address < each.offset || (!dynamic && finding.address >= each.offset + each.bytes)) continue;
-        const uint64_t at = finding.address - each.offset;
-        name = each.bytes == each.element_bytes ? each.name : fmt::format("{}[{}]", each.name, at / std::max<uint64_t>(each.element_bytes, 1));
-        if (!dynamic) break;
-    }
-    return fmt::format("{} in shared memory of block {}", name, text(dim3(finding.owner)));
+    return fmt::format("{} in shared memory of block {}", emulator::shared_name(kernel, finding.address), text(dim3(finding.owner)));
 }
 
 std::string line_of(const RaceRecord& race, const RaceRecord::Access& access) {

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/host.hpp"
+#include "emulator/deadlock.hpp"
 #include "emulator/scheduler.hpp"
 
 namespace ww::emulator {
@@ -117,7 +118,11 @@ class GridRun {
         work();
         for (std::thread& worker : workers) worker.join();
         if (internal_) std::rethrow_exception(internal_);
-        if (!faults_.empty()) return fail(faults_.begin()->second);
+        if (!faults_.empty()) {
+            const Fault& first = faults_.begin()->second;
+            if (options_.standing) *options_.standing = first.standing;
+            return fail(first.diagnostic);
+        }
         LaunchResult result{.lane_instructions = lane_instructions_};
         for (const auto& [block, text] : printed_) result.printf_output += text;
         if (printed_bytes_ > kMaxPrintedBytes)
@@ -150,11 +155,12 @@ class GridRun {
         return nullptr;
     }
 
-    void stop(const ClusterRunner& runner, Diagnostic diagnostic) {
+    void stop(const ClusterRunner& runner, const BlockFault& fault) {
+        Diagnostic diagnostic = fault_diagnostic(kernel_, runner.cluster(), fault);
         const std::lock_guard lock(mutex_);
         const uint64_t linear = runner.cluster().index;
         stop_from_ = std::min(stop_from_, linear);
-        faults_.emplace(linear, std::move(diagnostic));
+        faults_.emplace(linear, Fault{std::move(diagnostic), fault.standing});
         if (budget_.load() > kAfterFault) budget_ = kAfterFault;
     }
 
@@ -179,8 +185,10 @@ class GridRun {
                     window_ = first_window_;
                 } else if (budget_.load() <= 0) {
                     if (const std::lock_guard lock(mutex_); !faults_.empty()) continue;
-                    BlockFault fault{.message = "the launch used up its instruction budget: it hangs, or needs a larger one" + runner->where()};
-                    stop(*runner, fault_diagnostic(kernel_, runner->cluster(), fault));
+                    const Standing standing = standing_of(kernel_, runner->cluster());
+                    BlockFault fault{.message = "the launch used up its instruction budget: it hangs, or needs a larger one" + to_text(standing, false)};
+                    fault.standing = std::make_shared<const Standing>(standing);
+                    stop(*runner, fault);
                 } else {
                     const std::lock_guard lock(mutex_);
                     parked_.push_back(std::move(runner));
@@ -189,7 +197,7 @@ class GridRun {
                     window_ *= 2;
                 }
             } catch (const BlockFault& fault) {
-                stop(*runner, fault_diagnostic(kernel_, runner->cluster(), fault));
+                stop(*runner, fault);
             }
         }
     } catch (...) {
@@ -208,7 +216,11 @@ class GridRun {
     uint64_t begun_ = 0, window_ = 0, first_window_ = 0, turns_ = 0;
     uint64_t stop_from_ = UINT64_MAX;  // clusters from here on need not run: an earlier one faulted
     std::deque<std::unique_ptr<ClusterRunner>> parked_;
-    std::map<uint64_t, Diagnostic> faults_;
+    struct Fault {
+        Diagnostic diagnostic;
+        std::shared_ptr<const Standing> standing;
+    };
+    std::map<uint64_t, Fault> faults_;  // by cluster
     std::map<uint64_t, std::string> printed_;
     uint64_t printed_bytes_ = 0;
     uint64_t lane_instructions_ = 0;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -11,6 +12,8 @@
 #include "machine/block.hpp"
 
 namespace ww::emulator {
+
+struct Standing;
 
 struct LaunchOptions {
     machine::Coordinates grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
@@ -26,6 +29,8 @@ struct LaunchOptions {
     // Runs this code in place of the program's (RegisterWatch); null: the program's.
     const machine::Inst* code = nullptr;
     machine::EventSink* sink = nullptr;  // then one host thread runs the blocks in order
+    // Where it is told how the warps stand, when the launch fails because they cannot go on.
+    std::shared_ptr<const Standing>* standing = nullptr;
 };
 
 struct LaunchResult {

@@ -4,6 +4,7 @@
 // and what to say when nobody can go on.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "machine/block.hpp"
 
 namespace ww::emulator {
+
+struct Standing;
 
 // A guest fault with its place; thrown by ClusterRunner::run.
 struct BlockFault {
@@ -20,6 +23,7 @@ struct BlockFault {
     uint32_t warp = 0;  // within the block
     int lane = -1;
     bool has_place = false;
+    std::shared_ptr<const Standing> standing;  // of a deadlock, and of a budget that is used up
 };
 
 // Notes whether guest code reaches global memory, which other blocks may change.
@@ -42,8 +46,6 @@ class ClusterRunner {
 
     const machine::Cluster& cluster() const { return cluster_; }
     uint64_t lane_instructions() const;
-    // Where every warp stands: for deadlock and budget reports.
-    std::string where() const;
 
   private:
     static constexpr uint64_t kMostPatience = uint64_t{1} << 20, kLeastPatience = uint64_t{1} << 14;
@@ -88,7 +90,6 @@ class ClusterRunner {
     void expire_waits();
     void watch_global(bool on);
     uint64_t fingerprint() const;
-    std::string wait_text(const machine::Warp& warp, const machine::Split& split) const;
     [[noreturn]] void deadlock() const;
 
     const Kernel& kernel_;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens when no warp of a cluster can go on by itself: an asynchronous operation completes,
-// try_wait gives up for once; or it is a deadlock, and the report says who waits for what. And what
-// happens when some warps go on for long while others wait: the same, without the report.
+// try_wait gives up for once; or it is a deadlock (deadlock.cpp has the report). And what happens when some warps go on for long while others wait: the same, without the report.
 #include <fmt/format.h>
 
 #include <algorithm>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "emulator/deadlock.hpp"
 #include "emulator/scheduler.hpp"
 #include "machine/mbarrier.hpp"
 
@@ -23,24 +23,12 @@ namespace {
 constexpr uint32_t kFreeStalls = 4;
 // ... and so often before each further time costs a whole slice of the budget.
 constexpr uint32_t kCheapStalls = 1024;
-constexpr int kMaxWarpsTold = 24;
 
 const uint8_t* mbarrier_of(const Warp& warp, const Wait& wait) { return warp.block->shared.data + wait.mbarrier; }
 
 bool waits_for_mbarrier(const Warp& warp, const Wait& wait) {
     return (wait.kind == Wait::Kind::mbarrier || wait.kind == Wait::Kind::poll) &&
            !machine::phase_completed(mbarrier_of(warp, wait), wait.parity);
-}
-
-std::string mbarrier_text(const Warp& warp, const Wait& wait) {
-    const uint8_t* at = mbarrier_of(warp, wait);
-    if (machine::phase_completed(at, wait.parity)) return fmt::format("the mbarrier at shared address {:#x}", wait.mbarrier);
-    return fmt::format("the mbarrier at shared address {:#x} to complete its phase ({})", wait.mbarrier,
-                       machine::Mbarrier::load(at).describe());
-}
-
-std::string_view unit_name(machine::Unit unit) {
-    return unit == machine::Unit::copy ? "cp.async" : unit == machine::Unit::bulk ? "cp.async.bulk" : "wgmma";
 }
 
 }  // namespace
@@ -181,52 +169,10 @@ uint64_t ClusterRunner::fingerprint() const {
     return hash;
 }
 
-std::string ClusterRunner::wait_text(const Warp& warp, const Split& split) const {
-    switch (split.wait.kind) {
-        case Wait::Kind::barrier: {
-            const machine::Barrier& barrier = warp.block->barriers[split.wait.barrier];
-            return fmt::format("waits at barrier {} for {} more thread(s)", split.wait.barrier, barrier.pending(*warp.block));
-        }
-        case Wait::Kind::cluster:
-            return fmt::format("waits at the cluster's barrier for {} more thread(s)", cluster_.barrier.pending(cluster_));
-        case Wait::Kind::lanes:
-            return fmt::format("waits for lanes {:#010x}", split.wait.lanes & ~split.mask & warp.alive());
-        case Wait::Kind::group: {
-            const machine::AsyncOperation* blocker = cluster_.async.blocker_of(split.wait.group);
-            const std::string_view unit = unit_name(split.wait.group.unit);
-            if (!blocker || blocker->missing == 0) return fmt::format("waits for its groups of {}", unit);
-            return fmt::format("waits for a {} that warps {} of the warpgroup have not executed", unit,
-                               machine::missing_warps(*blocker));
-        }
-        case Wait::Kind::mbarrier: return "waits for " + mbarrier_text(warp, split.wait);
-        case Wait::Kind::poll: return "polls " + mbarrier_text(warp, split.wait);
-        case Wait::Kind::none: break;
-    }
-    return "can run";
-}
-
-std::string ClusterRunner::where() const {
-    std::string text;
-    int lines = 0;
-    for (const auto& block : cluster_.blocks)
-        for (const Warp& warp : block->warps) {
-            std::vector<Split> splits = warp.parked;
-            if (warp.mask) splits.push_back(Split{warp.pc, warp.mask, warp.frame, warp.wait, false});
-            for (const Split& split : splits) {
-                if (++lines > kMaxWarpsTold) return text + "\n    ... more warps";
-                // Who polls is already behind the question.
-                const SourcePlace place = source_place(kernel_, split.pc - (split.wait.kind == Wait::Kind::poll));
-                const std::string rank = cluster_.blocks.size() > 1 ? fmt::format("block {} of the cluster, ", block->rank) : "";
-                text += fmt::format("\n    {}warp {} lanes {:#010x} {} at {} ({}:{}{})", rank, warp.id, split.mask,
-                                    wait_text(warp, split), place.text, kernel_.module->name, place.ptx_line,
-                                    place.line > 0 ? fmt::format(", {}:{}", place.file, place.line) : "");
-            }
-        }
-    return text;
-}
-
 void ClusterRunner::deadlock() const {
-    BlockFault fault{.message = fmt::format("deadlock: no warp of the {} can go on", cluster_.blocks.size() > 1 ? "cluster" : "block") + where()};
+    const Standing standing = standing_of(kernel_, cluster_);
+    BlockFault fault{.message = fmt::format("deadlock: no warp of the {} can go on", standing.clustered ? "cluster" : "block") + to_text(standing, true)};
+    fault.standing = std::make_shared<const Standing>(standing);
     for (const auto& block : cluster_.blocks)
         for (const Warp& warp : block->warps)
             if (!warp.parked.empty() && !fault.has_place) {

@@ -53,6 +53,8 @@ auto update_mbarrier(const AsyncAccess& by, const MemoryRange& at, MbarrierEvent
         }
     }();
     mbarrier.store(at.data());
+    if (kind != MbarrierEvent::Kind::count)
+        by.warp.block->cluster.signals.note(at.in_cluster(), by.warp.key, by.inst.index, by.lane, kind == MbarrierEvent::Kind::complete_tx);
     notify_mbarrier(by, at, kind, LaneMask{1} << by.lane, mbarrier.parity() != parity);
     return result;
 }

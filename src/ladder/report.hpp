@@ -83,6 +83,7 @@ struct Failure {
     // Lines that left no code where a statement may be missing: next to the stores above, or from
     // the last definition of a wrong value to its store.
     std::vector<LineRange> without_code;
+    std::vector<device::WaitRecord> waits;  // stopped: because its warps could not go on
     Diagnostics diagnostics;
 };
 

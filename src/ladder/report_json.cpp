@@ -72,6 +72,27 @@ json to_json(const device::WriteRecord& record) {
             {"operands", to_json(record.operands)}};
 }
 
+json to_json(const device::WaitRecord& wait) {
+    json out = {{"block", to_json(wait.block)},
+                {"warp", wait.warp},
+                {"lanes", fmt::format("{:#010x}", wait.lanes)},
+                {"kind", wait.kind},
+                {"waits", wait.waits},
+                {"instruction", wait.instruction},
+                {"ptx_line", wait.ptx_line},
+                {"source", to_json(wait.source)},
+                {"could_release", wait.releasers}};
+    if (wait.barrier) out["barrier"] = *wait.barrier;
+    if (const auto& mbarrier = wait.mbarrier)
+        out["mbarrier"] = {{"name", mbarrier->name},
+                           {"address", mbarrier->address},
+                           {"phase", mbarrier->phase},
+                           {"arrivals_pending", mbarrier->arrivals_pending},
+                           {"arrivals_expected", mbarrier->arrivals_expected},
+                           {"bytes_pending", mbarrier->bytes_pending}};
+    return out;
+}
+
 json to_json(const Failure& failure) {
     json out = {{"kind", name(failure.kind)}, {"message", failure.message},
                 {"stage", failure.stage},     {"tap", failure.tap},
@@ -96,6 +117,9 @@ json to_json(const Failure& failure) {
     for (const LineRange& each : failure.without_code)
         ranges.push_back({{"file", each.file}, {"first", each.first}, {"last", each.last}});
     if (!ranges.empty()) out["without_code"] = std::move(ranges);
+    json waits = json::array();
+    for (const device::WaitRecord& each : failure.waits) waits.push_back(to_json(each));
+    if (!waits.empty()) out["waits"] = std::move(waits);
     json diagnostics = json::array();
     for (const Diagnostic& each : failure.diagnostics)
         diagnostics.push_back({{"severity", severity_name(each.severity)},

@@ -291,6 +291,7 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& given)
     const Status status = launch();
     if (!status) {
         result.failure = failure_at(FailureKind::stopped, request.stage->name, status.error());
+        result.failure->waits = device_.take_waits();
     } else if (intrusion) {
         result.failure = failure_of(
             intrusion->is_input ? FailureKind::input_modified : FailureKind::out_of_bounds,

@@ -174,6 +174,15 @@ const AsyncOperation* AsyncUnits::blocker_of(const GroupWait& wait) const {
     return found;
 }
 
+std::vector<const AsyncOperation*> AsyncUnits::awaited(const GroupWait& wait) const {
+    std::vector<const AsyncOperation*> found;
+    each_awaited(wait, [&](const Entry& entry, uint32_t) {
+        found.push_back(&entry);
+        return true;
+    });
+    return found;
+}
+
 // An mma is performed as a whole; of the others the lanes asked for.
 void AsyncUnits::perform(Entry& entry, uint32_t parties, bool reads_only) {
     const uint32_t some = entry.unit == Unit::mma ? entry.parties : parties;

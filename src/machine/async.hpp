@@ -91,6 +91,8 @@ class AsyncUnits {
     const AsyncOperation* signaller_of(uint32_t mbarrier) const;
     // The oldest operation that keeps a wait from being reached, or null.
     const AsyncOperation* blocker_of(const GroupWait& wait) const;
+    // All that do.
+    std::vector<const AsyncOperation*> awaited(const GroupWait& wait) const;
 
   private:
     static constexpr uint32_t kWarpgroup = 4;  // parties of an mma

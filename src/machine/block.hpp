@@ -14,6 +14,7 @@
 
 #include "machine/async.hpp"
 #include "machine/memory.hpp"
+#include "machine/signals.hpp"
 #include "machine/warp.hpp"
 
 namespace ww::machine {
@@ -50,6 +51,9 @@ class Barrier {
     bool recheck(Block& block);
     uint32_t pending(const Block& block) const;  // threads still missing
     bool in_use() const { return arrived_threads_ != 0; }
+    // Of the phase in progress: lanes of a warp that arrived; threads that it is for, 0: all.
+    LaneMask arrived_lanes(uint32_t warp) const { return warp < lanes_.size() ? lanes_[warp] : 0; }
+    uint32_t expected() const { return expected_; }
 
     // Of the last completed phase. Lanes that waited for a phase keep its outcome as their own.
     BarrierOutcome last;
@@ -120,6 +124,10 @@ class ClusterBarrier {
     bool released(uint64_t generation) const { return generation_ > generation; }
     uint64_t generation() const { return generation_; }
     uint32_t pending(const Cluster& cluster) const;  // threads that have not arrived
+    LaneMask arrived_lanes(uint32_t key) const {     // of a warp, in this phase
+        const auto it = warps_.find(key);
+        return it == warps_.end() ? 0 : it->second.arrived;
+    }
 
   private:
     struct Lanes {
@@ -140,6 +148,7 @@ struct Cluster {
     std::vector<std::unique_ptr<Block>> blocks;  // by rank
     AsyncUnits async;
     ClusterBarrier barrier;
+    SignalHistory signals;
 };
 
 // The value of a special register for 32 lanes, as 64-bit numbers.

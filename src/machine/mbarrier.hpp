@@ -41,6 +41,7 @@ class Mbarrier {
 
     bool parity() const { return parity_; }
     uint32_t pending() const { return pending_; }
+    uint32_t expected() const { return expected_; }
     int32_t transactions() const { return transactions_; }
     // "phase parity 1, 2 of 4 arrivals and 512 bytes pending": for reports.
     std::string describe() const;

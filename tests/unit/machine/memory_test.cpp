@@ -17,6 +17,23 @@ TEST(GlobalMemory, AddressesAreAlignedDisjointAndNotReused) {
     EXPECT_GT(*memory.allocate(5000), b + 5000);
 }
 
+TEST(GlobalMemory, TheNextDeviceStartsAnew) {
+    uint64_t first = 0;
+    {
+        GlobalMemory memory;
+        first = *memory.allocate(5000, {}, true);
+        memory.find(first, 5000)->data[4999] = 7;
+    }
+    GlobalMemory memory, beside;
+    EXPECT_EQ(*memory.allocate(5000), first);
+    EXPECT_EQ(*beside.allocate(5000), first);
+    for (const GlobalMemory* each : {&memory, &beside}) {
+        EXPECT_EQ(each->find(first, 5000)->data[4999], 0);
+        EXPECT_EQ(each->find(first, 5000)->valid[0], 0);
+    }
+    EXPECT_NE(memory.find(first, 1)->data, beside.find(first, 1)->data);
+}
+
 TEST(GlobalMemory, FindKeepsTheBounds) {
     GlobalMemory memory;
     const uint64_t at = *memory.allocate(100);

@@ -43,6 +43,19 @@ TEST_F(FoundTest, TakesAWheelInTheCache) {
     EXPECT_EQ(find_part("nvdisasm").origin, Origin::missing);
 }
 
+TEST_F(FoundTest, WhileTheToolchainStaysItIsLookedForOnce) {
+    empty_machine();
+    const fs::path ptxas =
+        put_program(folder_ / "cache/wheels/lib/python3.11/site-packages/nvidia/cu13/bin/ptxas");
+    {
+        const ToolchainStays stays;
+        EXPECT_EQ(find_part("ptxas").path, ptxas);
+        fs::remove(ptxas);
+        EXPECT_EQ(find_part("ptxas").path, ptxas);
+    }
+    EXPECT_EQ(find_part("ptxas").origin, Origin::missing);
+}
+
 TEST_F(FoundTest, ToolkitComesBeforeWheelPartByPart) {
     empty_machine();
     set("WARPWRIGHT_NO_TOOLKIT", "0");
