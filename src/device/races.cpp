@@ -15,6 +15,7 @@ Dim3 dim3(const machine::Coordinates& c) { return {c[0], c[1], c[2]}; }
 std::string text(const Dim3& d) { return fmt::format("({}, {}, {})", d.x, d.y, d.z); }
 
 std::string what_of(const races::Side& side) {
+    if (side.end) return "end of the block";
     std::string out = side.atomic ? "atomic access" : side.write ? "write" : "read";
     if (side.strong) {
         constexpr std::string_view kScopes[] = {".cta", ".cluster", ".gpu", ".sys"};

@@ -5,15 +5,15 @@ namespace ww::emulator {
 
 void Writers::memory(const machine::MemoryEvent& event) {
     if (event.access == machine::Access::read) return;
-    for (uint32_t lane = 0; lane < machine::kLanes; ++lane) {
-        if (!(event.lanes >> lane & 1) || machine::space_of(event.address[lane]) != machine::Space::global) continue;
-        const Record record{event.warp.block->linear_id, event.warp.id * machine::kLanes + lane, event.inst.index, launch};
-        for (uint64_t at = event.address[lane]; at < event.address[lane] + event.bytes; ++at) {
+    machine::each_piece(event, [&](int lane, uint64_t address) {
+        if (machine::space_of(address) != machine::Space::global) return;
+        const Record record{event.warp.block->linear_id, event.warp.id * machine::kLanes + static_cast<uint32_t>(lane), event.inst.index, launch};
+        for (uint64_t at = address; at < address + event.bytes; ++at) {
             std::unique_ptr<std::array<Record, kPage>>& page = pages_[at / kPage];
             if (!page) page = std::make_unique<std::array<Record, kPage>>();
             (*page)[at % kPage] = record;
         }
-    }
+    });
 }
 
 std::optional<Writers::Record> Writers::last(uint64_t address) const {

@@ -49,7 +49,9 @@ RegisterWatch::RegisterWatch(const Kernel& kernel, OnRegisters observer) : obser
     for (size_t i = 0; i < program.size(); ++i) {
         if (kind_of(kernel.source[i]) != RegisterUse::Kind::product) continue;
         std::vector<std::string> names;
-        for (size_t operand = 0; operand < 2; ++operand) collect(kernel.source[i]->operands[operand], names);
+        // Accumulators, and A where it is in registers: a descriptor is no fragment.
+        for (size_t operand = 0; operand < 2; ++operand)
+            if (kernel.source[i]->operands[operand].kind == Kind::vector) collect(kernel.source[i]->operands[operand], names);
         for (std::string& name : names)
             if (numbers.try_emplace({kernel.function_of[i], name}, names_.size()).second) names_.push_back(name);
     }

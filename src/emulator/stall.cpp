@@ -34,8 +34,7 @@ bool waits_for_mbarrier(const Warp& warp, const Wait& wait) {
 }  // namespace
 
 void GlobalProbe::memory(const machine::MemoryEvent& event) {
-    for (uint32_t lane = 0; lane < machine::kLanes; ++lane)
-        if (event.lanes >> lane & 1) seen |= machine::space_of(event.address[lane]) == machine::Space::global;
+    machine::each_piece(event, [&](int, uint64_t address) { seen |= machine::space_of(address) == machine::Space::global; });
     if (next) next->memory(event);
 }
 

@@ -87,6 +87,7 @@ bool prepare(const Match& match, int bytes, int elements, Binding& binding) {
                             .elements = static_cast<uint8_t>(elements)}
                       .pack();
     binding.ordering = ordering_of(match, {machine::Semantics::relaxed, machine::Scope::gpu});
+    binding.ordering.blind = !Returns;
     if (Returns && !check_vector(match, P::d, elements, bytes, binding)) return false;
     return check_vector(match, P::b, elements, bytes, binding);
 }

@@ -45,7 +45,7 @@ void issue_values(Warp& w, const Inst& in, uint32_t element_bytes, Access kind, 
         AsyncOperation operation = bulk_operation(w, in, lane, place);
         if (kind == Access::atomic) operation.destinations.clear();
         operation.write = [&w, &in, lane, place, values, f](AsyncOperation& self, uint32_t) {
-            const AsyncAccess by{w, in, Agent::bulk, self.number, lane};
+            const AsyncAccess by{w, in, Agent::store, self.number, lane};
             f(by, place, values.data());
             signal_bytes(by, place);
         };
@@ -84,7 +84,7 @@ void issue_global(Warp& w, const Inst& in, Space space, uint32_t bytes, Access k
         AsyncOperation operation = bulk_operation(w, in, lane, {.to = at});
         operation.grouped = false;
         operation.write = [&w, &in, lane, at, values, f](AsyncOperation& self, uint32_t) {
-            f(AsyncAccess{w, in, Agent::bulk, self.number, lane}, at, values.data());
+            f(AsyncAccess{w, in, Agent::store, self.number, lane}, at, values.data());
         };
         w.block->cluster.async.issue(std::move(operation), w);
     }
@@ -133,6 +133,7 @@ void bind_store_async_global(const Match& match, Binding& binding) {
     const int bytes = machine::type_bytes(match.type());
     if (!check_value(match, 1, bytes, binding)) return;
     binding.aux = MemoryAux{.space = match.has(".global") ? Space::global : Space::generic, .element_bytes = static_cast<uint8_t>(bytes)}.pack();
+    binding.ordering = ordering_of(match, {machine::Semantics::release, machine::Scope::gpu});
     binding.run = run_store_global;
 }
 
@@ -141,6 +142,7 @@ void bind_reduce_async_global(const Match& match, Binding& binding) {
     const Reduce found = reduction(".add", match.get(".type") == ".s64" ? ".u64" : match.get(".type"), true);
     if (!check_value(match, 1, bytes, binding)) return;
     binding.aux = reinterpret_cast<uint64_t>(found);
+    binding.ordering = ordering_of(match, {machine::Semantics::release, machine::Scope::gpu});
     const bool global = match.has(".global");
     binding.run = bytes == 8 ? (global ? run_reduce_global<8, Space::global> : run_reduce_global<8, Space::generic>)
                              : (global ? run_reduce_global<4, Space::global> : run_reduce_global<4, Space::generic>);

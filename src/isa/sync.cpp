@@ -137,16 +137,23 @@ void run_no_fence(Warp&, const Inst&) {}
 void run_fence(Warp& w, const Inst& in) {
     if (machine::EventSink* sink = w.grid->sink) sink->fence(w, in, static_cast<Fence>(in.aux), w.active);
 }
-template <Fence Kind>
+// Of semantics and scope, what the row's text fixes.
+template <Fence Kind, machine::Semantics Fixed = machine::Semantics::acq_rel, machine::Scope Reach = machine::Scope::cta>
 void bind_fence(const Match& match, Binding& binding) {
     binding.aux = static_cast<uint64_t>(Kind);
-    binding.ordering = ordering_of(match, {machine::Semantics::acq_rel, machine::Scope::cta});
+    binding.ordering = ordering_of(match, {Fixed, Reach});
     binding.run = run_fence;
 }
+constexpr auto bind_acquire_cluster = bind_fence<Fence::memory, machine::Semantics::acquire, machine::Scope::cluster>;
+constexpr auto bind_release_cluster = bind_fence<Fence::memory, machine::Semantics::release, machine::Scope::cluster>;
+constexpr auto bind_mbarrier_init = bind_fence<Fence::mbarrier_init, machine::Semantics::release, machine::Scope::cluster>;
 void bind_no_fence(const Match&, Binding& binding) { binding.run = run_no_fence; }
 void bind_proxy_fence(const Match& match, Binding& binding) {
-    bind_fence<Fence::proxy_async>(match, binding);
-    if (!match.get(".proxykind").starts_with(".async")) binding.run = run_no_fence;
+    const std::string_view kind = match.get(".proxykind");
+    if (kind == ".async") bind_fence<Fence::proxy_async>(match, binding);
+    else if (kind == ".async.global") bind_fence<Fence::proxy_async_global>(match, binding);
+    else if (kind.starts_with(".async.shared")) bind_fence<Fence::proxy_async_shared>(match, binding);
+    else bind_no_fence(match, binding);
 }
 
 #define WW_PSC "parallel-synchronization-and-communication-instructions-"
@@ -172,14 +179,14 @@ constexpr Row kRows[] = {
     {"membar.level", ".level = .cta .gl .sys", {14}, kFence, bind_fence<Fence::memory>},
     {"membar.proxy.proxykind", kProxies, {75, 70}, kFence, bind_proxy_fence},
     {"fence{.sem}.scope", ".sem = .sc .acq_rel .acquire .release; " WW_SCOPE, {60, 70}, kFence, bind_fence<Fence::memory>},
-    {"fence.acquire.sync_restrict::shared::cluster.cluster", "", {86, 90}, kFence, bind_fence<Fence::memory>},
-    {"fence.release.sync_restrict::shared::cta.cluster", "", {86, 90}, kFence, bind_fence<Fence::memory>},
-    {"fence.op_restrict.release.cluster", ".op_restrict = .mbarrier_init", {80, 90}, kFence, bind_fence<Fence::mbarrier_init>},
+    {"fence.acquire.sync_restrict::shared::cluster.cluster", "", {86, 90}, kFence, bind_acquire_cluster},
+    {"fence.release.sync_restrict::shared::cta.cluster", "", {86, 90}, kFence, bind_release_cluster},
+    {"fence.op_restrict.release.cluster", ".op_restrict = .mbarrier_init", {80, 90}, kFence, bind_mbarrier_init},
     {"fence.proxy.proxykind", kProxies, {75, 70}, kFence, bind_proxy_fence},
     {"fence.proxy.tensormap::generic.release.scope", WW_SCOPE, {83, 90}, kFence, bind_no_fence},
     {"fence.proxy.tensormap::generic.acquire.scope [addr], size", WW_SCOPE, {83, 90}, kFence, bind_no_fence},
-    {"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "", {86, 90}, kFence, bind_fence<Fence::proxy_async>},
-    {"fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", "", {86, 90}, kFence, bind_fence<Fence::proxy_async>},
+    {"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "", {86, 90}, kFence, bind_fence<Fence::proxy_async_shared>},
+    {"fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", "", {86, 90}, kFence, bind_fence<Fence::proxy_async_shared>},
 };
 // clang-format on
 

@@ -1,24 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "isa/wgmma_matrix.hpp"
 
+#include <array>
+
 namespace ww::isa {
 namespace {
 
 constexpr uint32_t kChunk = 16, kCore = 8;  // a core matrix is 8 rows of 16 bytes
 
-// One chunk of the issuing block's shared memory.
+// Chunks of the issuing block's shared memory. An observer hears of all of them at once.
 class Chunks {
   public:
     explicit Chunks(const AsyncAccess& by) : by_(by), shared_(by.warp.block->shared) {}
-    const uint8_t* at(uint32_t address) const {
-        if (shared_.contains(address, kChunk) && valid(address) && !by_.warp.sink) return shared_.data + address;
-        const MemoryRange range = by_.warp.range(Space::shared, address, kChunk, kChunk, Access::read, by_.lane);
-        by_.check(range, Access::read);
-        by_.notify(range, Access::read);
-        return range.data();
+    ~Chunks() { by_.notify({seen_.data(), count_}, kChunk, Access::read); }
+    const uint8_t* at(uint32_t address) {
+        if (!shared_.contains(address, kChunk) || !valid(address)) {
+            const MemoryRange range = by_.warp.range(Space::shared, address, kChunk, kChunk, Access::read, by_.lane);
+            by_.check(range, Access::read);
+        }
+        if (by_.warp.sink) note(address);
+        return shared_.data + address;
     }
 
   private:
+    void note(uint32_t address) {
+        if (count_ == seen_.size()) {
+            by_.notify(seen_, kChunk, Access::read);
+            count_ = 0;
+        }
+        seen_[count_++] = machine::window_of(Space::shared) + address;
+    }
     bool valid(uint32_t address) const {
         uint64_t bits[2];
         std::memcpy(bits, shared_.valid + address, sizeof bits);
@@ -26,6 +37,8 @@ class Chunks {
     }
     const AsyncAccess& by_;
     const machine::Region& shared_;
+    std::array<uint64_t, 64> seen_;
+    size_t count_ = 0;
 };
 
 }  // namespace
@@ -60,7 +73,7 @@ uint32_t MatrixDescriptor::mn_major(uint32_t row, uint32_t chunk) const {
 
 void gather_matrix(const AsyncAccess& by, uint64_t descriptor, int rows, bool transposed, uint8_t* matrix) {
     const MatrixDescriptor layout = MatrixDescriptor::decode(descriptor);
-    const Chunks chunks(by);
+    Chunks chunks(by);
     const uint32_t count = static_cast<uint32_t>(rows);
     if (!transposed) {
         for (uint32_t row = 0; row < count; ++row)

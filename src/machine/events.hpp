@@ -18,8 +18,8 @@ struct Inst;
 enum class Access : uint8_t { read, write, atomic };
 
 // Who performs an access: a thread itself, or a unit on behalf of the thread that issued the
-// operation (see async.hpp).
-enum class Agent : uint8_t { thread, copy, bulk, mma };
+// operation (see async.hpp). store: st.async and red.async, which go through the generic proxy.
+enum class Agent : uint8_t { thread, copy, bulk, mma, store };
 
 struct MemoryEvent {
     const Warp& warp;  // that issued the instruction
@@ -30,7 +30,17 @@ struct MemoryEvent {
     LaneMask lanes;
     Agent agent = Agent::thread;
     uint64_t operation = 0;  // of an asynchronous agent: the operation's number in its cluster, from 1
+    // Not 0: the only lane accesses that many pieces, address[0] on, each of so many bytes.
+    uint32_t pieces = 0;
 };
+
+// f(lane, address) for each piece of memory.
+template <class F>
+void each_piece(const MemoryEvent& event, F&& f) {
+    const int first = __builtin_ctz(event.lanes);
+    for (uint32_t i = 0; i < event.pieces; ++i) f(first, event.address[i]);
+    for (LaneMask left = event.pieces ? 0 : event.lanes; left; left &= left - 1) f(__builtin_ctz(left), event.address[__builtin_ctz(left)]);
+}
 
 // An operation on an mbarrier object, after it was done.
 struct MbarrierEvent {
@@ -52,8 +62,8 @@ struct MbarrierEvent {
     uint64_t operation = 0;  // as in MemoryEvent
 };
 
-// proxy_async orders accesses through the generic and the async proxy.
-enum class Fence : uint8_t { memory, proxy_async, mbarrier_init };
+// proxy_async orders accesses through the generic and the async proxy, of all memory or of one space.
+enum class Fence : uint8_t { memory, proxy_async, proxy_async_shared, proxy_async_global, mbarrier_init };
 
 // Called from the thread that runs the block; an observer of a launch on several threads locks.
 class EventSink {

@@ -45,6 +45,7 @@ enum class Scope : uint8_t { cta, cluster, gpu, sys };
 struct Ordering {
     Semantics semantics = Semantics::weak;
     Scope scope = Scope::cta;
+    bool blind = false;  // red: nobody learns what it read
     bool acquires() const { return semantics == Semantics::acquire || semantics == Semantics::acq_rel; }
     bool releases() const { return semantics == Semantics::release || semantics == Semantics::acq_rel; }
 };

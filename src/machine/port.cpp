@@ -187,8 +187,8 @@ const Region& block_named(const Warp& warp, uint64_t named, uint64_t address, in
 
 }  // namespace
 
-uint8_t* Warp::access_row(Space space, const uint64_t* address, uint32_t bytes, Access kind) {
-    if (active != kAllLanes || sink) return nullptr;
+uint8_t* Warp::row(Space space, const uint64_t* address, uint32_t bytes, Access kind) {
+    if (active != kAllLanes) return nullptr;
     const uint64_t start = address[0];
     uint64_t unlike = start & (bytes - 1);
     for (uint64_t i = 0; i < kLanes; ++i) unlike |= address[i] ^ (start + i * bytes);
@@ -220,8 +220,9 @@ uint8_t* Warp::access_row(Space space, const uint64_t* address, uint32_t bytes, 
 
 void Warp::access(const Inst& inst, Space space, const uint64_t* address, uint32_t bytes, Access kind,
                   uint8_t** pointer) {
-    if (uint8_t* row = access_row(space, address, bytes, kind)) {
-        for (uint64_t i = 0; i < kLanes; ++i) pointer[i] = row + i * bytes;
+    if (uint8_t* first = row(space, address, bytes, kind)) {
+        for (uint64_t i = 0; i < kLanes; ++i) pointer[i] = first + i * bytes;
+        if (sink) notify(inst, space, address, bytes, kind);
         return;
     }
     if (active != kAllLanes) std::memset(pointer, 0, sizeof(uint8_t*) * kLanes);
@@ -268,12 +269,14 @@ void Warp::access(const Inst& inst, Space space, const uint64_t* address, uint32
         }
         left &= ~lanes;
     }
-    if (sink) {
-        uint64_t generic[kLanes];
-        const uint64_t window = space == Space::generic ? 0 : window_of(space);
-        for (int i = 0; i < kLanes; ++i) generic[i] = address[i] + window;
-        sink->memory(MemoryEvent{*this, inst, kind, generic, bytes, active});
-    }
+    if (sink && active) notify(inst, space, address, bytes, kind);
+}
+
+void Warp::notify(const Inst& inst, Space space, const uint64_t* address, uint32_t bytes, Access kind) const {
+    uint64_t generic[kLanes];
+    const uint64_t window = space == Space::generic ? 0 : window_of(space);
+    for (int i = 0; i < kLanes; ++i) generic[i] = address[i] + window;
+    sink->memory(MemoryEvent{*this, inst, kind, generic, bytes, active});
 }
 
 uint8_t* Warp::access_lane(Space space, uint64_t address, uint64_t bytes, Access kind, int lane) {
@@ -329,6 +332,11 @@ void AsyncAccess::notify(const MemoryRange& range, Access kind) const {
     uint64_t address[kLanes] = {};
     address[lane] = range.generic();
     warp.sink->memory({warp, inst, kind, address, static_cast<uint32_t>(range.bytes), LaneMask{1} << lane, agent, operation});
+}
+
+void AsyncAccess::notify(std::span<const uint64_t> pieces, uint32_t bytes, Access kind) const {
+    if (warp.sink && !pieces.empty())
+        warp.sink->memory({warp, inst, kind, pieces.data(), bytes, LaneMask{1} << lane, agent, operation, static_cast<uint32_t>(pieces.size())});
 }
 
 void AsyncAccess::read(const MemoryRange& range, void* to) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "machine/constants.hpp"
@@ -197,7 +198,9 @@ class Warp {
     // The common case of access, in one piece: when all 32 lanes take part and their addresses step
     // by `bytes`, the host pointer of the first, checked for all. Null: use access. Atomics and
     // observed accesses always give null.
-    uint8_t* access_row(Space space, const uint64_t* address, uint32_t bytes, Access kind);
+    uint8_t* access_row(Space space, const uint64_t* address, uint32_t bytes, Access kind) {
+        return sink ? nullptr : row(space, address, bytes, kind);
+    }
     // One lane, any size and alignment 1: for strings and parameters.
     uint8_t* access_lane(Space space, uint64_t address, uint64_t bytes, Access kind, int lane);
     // One lane's memory, of shared or global, that an asynchronous operation will access: bounds,
@@ -234,6 +237,10 @@ class Warp {
 
     void read_slow(const Operand& operand, void* out, int bytes) const;
     void write_slow(const Operand& operand, const void* values, int bytes, bool is_signed);
+
+  private:
+    uint8_t* row(Space space, const uint64_t* address, uint32_t bytes, Access kind);
+    void notify(const Inst& inst, Space space, const uint64_t* address, uint32_t bytes, Access kind) const;
 };
 
 // How an asynchronous operation reaches memory: on behalf of one lane, with validity checked and
@@ -249,6 +256,8 @@ struct AsyncAccess {
     // All of it has been written; for reductions, which change bytes in place.
     void check(const MemoryRange& range, Access kind) const;
     void notify(const MemoryRange& range, Access kind) const;
+    // Of several pieces of one size at once, by generic address.
+    void notify(std::span<const uint64_t> pieces, uint32_t bytes, Access kind) const;
 };
 
 }  // namespace ww::machine

@@ -53,8 +53,15 @@ class Checker : public machine::EventSink {
         const ClusterState* cluster = nullptr;
         const machine::Warp* warp = nullptr;
         Shadow* shadow = nullptr;
-        uint64_t serial = 0;
+        const OperationState* operation = nullptr;  // of an operation
         bool read = false, write = false;
+        // Epochs that `clocks` were found to cover for all lanes, of the actors asked for last: the
+        // cells of one access ask for the same ones again and again.
+        struct Known {
+            Actor actor = 0;
+            uint32_t epoch = 0;
+        };
+        std::array<Known, 2> known{}, known_fenced{};
     };
     // Releases of one location, by scope. Blocks: of who released; kMixed: of several.
     struct Location {
@@ -81,17 +88,32 @@ class Checker : public machine::EventSink {
     void by_threads(const machine::MemoryEvent& event);
     void by_operation(const machine::MemoryEvent& event);
     void strong(const machine::MemoryEvent& event, int lane, WarpState& warp);
-    void touch(Cell& cell, const Access& access, uint64_t address, uint64_t bytes);
+    static uint64_t location_of(const machine::MemoryEvent& event, uint64_t address, uint32_t slot);
+    static void publish(Location& location, machine::Scope scope, const machine::Block& block, SharedClock clock);
+    static void observe(const Location& location, const machine::Ordering& ordering, const machine::Block& block, LaneMask self, WarpState& warp);
+    void touch(Cell& cell, Access& access, uint64_t address, uint64_t bytes);
+    void touch_slowly(Cell& cell, Access& access, uint64_t address, uint64_t bytes);  // lane by lane
+    // The common cases, in which nothing is wrong: true when the cell is up to date.
+    bool touch_quickly(Cell& cell, Access& access);
+    bool read_quickly(Cell& cell, Access& access);
+    bool is_known(const Record& before, Access& access);
+    static bool covered_for_all(Layer layer, const Record& before, const Access& access, std::array<Access::Known, 2>& known);
     void keep(Cell& cell, const Access& access);
     bool is_ordered(const Record& before, const Access& access) const;
     bool covered(Layer layer, const Record& before, const Access& access) const;
     void judge(const Record& before, const Access& access, uint64_t address, uint64_t bytes);
+    void judge_proxies(const Record& before, const Access& access, uint64_t address, uint64_t bytes);
+    Layer fenced_at(const Access& access) const { return access.shadow == &global_ ? Layer::fenced_global : Layer::fenced_shared; }
     void report(Rule rule, const Record& before, const Access& access, uint64_t address, uint64_t bytes);
     // The shadow of an address, and the address in it. Null: memory of a thread's own.
     Shadow* shadow_of(ClusterState& cluster, const machine::Warp& warp, uint64_t& address);
     static void hold_registers(WarpState& state, uint32_t number);
     void report_register(Rule rule, const machine::Warp& warp, uint32_t first, const machine::Inst& second, uint32_t number);
     Side side_of(const Record& record) const;
+    // The block of `warp` ends with it: what other blocks did in its memory must have been before.
+    void judge_end(ClusterState& cluster, const machine::Warp& warp, LaneMask lanes);
+    void judge_after_end(const Access& access, uint64_t address, uint64_t bytes);
+    void judge_scopes(const machine::MbarrierEvent& event, const ObjectState::Remote& arrival);
     void touch_object(const machine::MbarrierEvent& event, ClusterState& cluster, ObjectState& object);
 
     const RaceLevel level_;
@@ -104,7 +126,6 @@ class Checker : public machine::EventSink {
     std::unordered_map<uint64_t, Location> locations_;  // by generic address; shared: with the slot
     std::vector<Finding> findings_;
     std::map<std::tuple<Rule, uint32_t, uint32_t>, size_t> known_;
-    uint64_t events_ = 0;
 };
 
 }  // namespace ww::races

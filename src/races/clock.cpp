@@ -41,6 +41,16 @@ bool Clock::covers(Layer layer, Actor actor, uint32_t epoch, LaneMask lanes) con
     return false;
 }
 
+uint32_t Clock::latest(Actor actor) const {
+    for (const Part& part : parts_) {
+        if (part.slot != slot_of(actor)) continue;
+        const std::vector<Seen>& rows = part.layers[static_cast<size_t>(Layer::order)];
+        const uint32_t number = number_of(actor);
+        return number < rows.size() ? std::max(rows[number].base, rows[number].top) : 0;
+    }
+    return 0;
+}
+
 Clock::Part& Clock::part(uint32_t slot) {
     for (Part& part : parts_)
         if (part.slot == slot) return part;
@@ -62,9 +72,12 @@ void Clock::join(const Clock& other) {
     }
 }
 
-void Clock::refence() {
-    for (Part& part : parts_)
-        join_rows(part.layers[static_cast<size_t>(Layer::refenced)], part.layers[static_cast<size_t>(Layer::order)]);
+void Clock::refence(FenceSpaces spaces) {
+    for (Part& part : parts_) {
+        const std::vector<Seen>& order = part.layers[static_cast<size_t>(Layer::order)];
+        if (spaces.shared) join_rows(part.layers[static_cast<size_t>(Layer::refenced_shared)], order);
+        if (spaces.global) join_rows(part.layers[static_cast<size_t>(Layer::refenced_global)], order);
+    }
 }
 
 }  // namespace ww::races

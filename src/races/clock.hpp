@@ -33,9 +33,13 @@ struct Seen {
 };
 
 // order: what happened before. fenced: of that, what its own thread put a proxy fence behind.
-// refenced: what some thread on the way put one behind.
-enum class Layer : uint8_t { order, fenced, refenced };
-constexpr size_t kLayers = 3;
+// refenced: what some thread on the way put one behind. A fence is of shared memory, global memory or
+// both.
+enum class Layer : uint8_t { order, fenced_shared, fenced_global, refenced_shared, refenced_global };
+constexpr size_t kLayers = 5;
+struct FenceSpaces {
+    bool shared = false, global = false;
+};
 
 class Clock {
   public:
@@ -43,7 +47,8 @@ class Clock {
     void raise(Layer layer, Actor actor, uint32_t epoch, LaneMask lanes);
     void join(const Clock& other);
     // Everything that happened before is fenced now, though not by its own threads.
-    void refence();
+    void refence(FenceSpaces spaces);
+    uint32_t latest(Actor actor) const;  // the last epoch that is known of some lane
     bool empty() const { return parts_.empty(); }
 
   private:

@@ -32,6 +32,11 @@ std::string unordered(const Finding& finding) {
     return "the first access is not ordered before the second was issued: " + barrier_between(a, b);
 }
 
+// A fence of the other space alone does not help.
+std::string space_of(const Finding& finding) {
+    return finding.space == machine::Space::global ? " for .global" : " for .shared::cta";
+}
+
 }  // namespace
 
 std::string_view name(Rule rule) {
@@ -42,7 +47,10 @@ std::string_view name(Rule rule) {
         case Rule::no_proxy_fence: return "missing-proxy-fence";
         case Rule::fence_elsewhere: return "proxy-fence-elsewhere";
         case Rule::async_overwrite: return "async-write-after-write";
+        case Rule::async_write_after_own_read: return "async-write-after-own-read";
         case Rule::async_write_after_read: return "async-write-after-read";
+        case Rule::block_ended: return "block-ended";
+        case Rule::mbarrier_scope: return "mbarrier-scope";
         case Rule::register_in_flight: return "accumulator-in-flight";
         case Rule::fragment_overwritten: return "fragment-overwritten";
         case Rule::no_wgmma_fence: return "missing-wgmma-fence";
@@ -53,8 +61,9 @@ std::string_view name(Rule rule) {
 
 RaceLevel level_of(Rule rule) {
     switch (rule) {
+        case Rule::async_write_after_own_read:
         case Rule::fence_elsewhere: return RaceLevel::warning;
-        case Rule::async_overwrite:
+        case Rule::mbarrier_scope:
         case Rule::fragment_overwritten:
         case Rule::one_instruction: return RaceLevel::strict;
         case Rule::async_write_after_read: return RaceLevel::pedantic;
@@ -72,11 +81,16 @@ std::string missing(const Finding& finding) {
         case Rule::scope: return "the scopes of these strong accesses do not include each other's thread";
         case Rule::mixed_proxies: return "the generic and the async proxy give no atomicity with each other: order the accesses";
         case Rule::no_proxy_fence:
-            return "no fence.proxy.async between them: the writer needs one after its write, before the barrier";
+            return "no fence.proxy.async between them" + space_of(finding) + ": the writer needs one after its write, before the barrier";
         case Rule::fence_elsewhere:
             return "the fence.proxy.async between them is not the writer's: it should come after the write, before the barrier";
-        case Rule::async_overwrite: return "no fence.proxy.async between the write and the asynchronous write";
-        case Rule::async_write_after_read: return "no fence.proxy.async between the read and the asynchronous write";
+        case Rule::async_overwrite: return "no fence.proxy.async between the write and the asynchronous write" + space_of(finding);
+        case Rule::async_write_after_own_read:
+            return "no fence.proxy.async and no barrier between the read and the asynchronous write, which may overtake it";
+        case Rule::async_write_after_read: return "no fence.proxy.async between the read and the asynchronous write" + space_of(finding);
+        case Rule::block_ended:
+            return "the block may end before another one accesses its shared memory: no barrier.cluster or mbarrier wait comes before its end";
+        case Rule::mbarrier_scope: return "the arrival comes from another block: it needs .release.cluster, and the wait .acquire.cluster";
         case Rule::register_in_flight: return "no wgmma.wait_group for the product comes before the access to its accumulator";
         case Rule::fragment_overwritten: return "no wgmma.wait_group for the product comes before the write to its fragment of A";
         case Rule::no_wgmma_fence: return "no wgmma.fence between the write to the register and the product that takes it";

@@ -19,7 +19,10 @@ enum class Rule : uint8_t {
     no_proxy_fence,   // a write through the generic proxy, then a read through the async proxy
     fence_elsewhere,  // the same, and some other thread has a fence
     async_overwrite,  // a write through the generic proxy, then a write through the async proxy
-    async_write_after_read,  // a read through the generic proxy, then a write through the async proxy
+    async_write_after_own_read,  // a read through the generic proxy, then a write through the async proxy that the same warp issued
+    async_write_after_read,      // the same of other warps, or with a barrier between
+    block_ended,  // shared memory of a block that may have ended
+    mbarrier_scope,          // an arrival of another block and the wait for it, one of them of scope .cta
     register_in_flight,    // an accumulator, before wgmma.wait_group
     fragment_overwritten,  // a fragment of A, before wgmma.wait_group
     no_wgmma_fence,        // a register that a thread wrote, then wgmma
@@ -38,6 +41,7 @@ struct Side {
     uint32_t warp = 0;        // of its block
     uint64_t cluster = 0;     // index
     bool write = false, atomic = false, strong = false;
+    bool end = false;         // of its block, which is no access
     machine::Scope scope = machine::Scope::cta;
 };
 

@@ -18,10 +18,17 @@ bool scope_includes(machine::Scope scope, const Side& a, const Side& b) {
     return scope != machine::Scope::cluster || a.cluster == b.cluster;
 }
 
+// All lanes, one behind the other.
+bool is_row(const MemoryEvent& event) {
+    if (event.lanes != machine::kAllLanes || event.pieces != 0) return false;
+    uint64_t unlike = 0;
+    for (uint64_t i = 0; i < kLanes; ++i) unlike |= event.address[i] ^ (event.address[0] + i * event.bytes);
+    return unlike == 0;
+}
+
 }  // namespace
 
 void Checker::memory(const MemoryEvent& event) {
-    ++events_;
     if (event.agent == machine::Agent::thread) by_threads(event);
     else by_operation(event);
 }
@@ -43,37 +50,55 @@ void Checker::by_threads(const MemoryEvent& event) {
     const machine::Ordering ordering = event.inst.ordering;
     const bool is_strong = event.access == machine::Access::atomic || ordering.semantics != machine::Semantics::weak;
     const Clock* clock = warp.groups.front().clock.get();
-    Access access{.clocks = &clock, .thread = &warp, .cluster = &cluster, .warp = &event.warp, .serial = events_};
+    Access access{.clocks = &clock, .thread = &warp, .cluster = &cluster, .warp = &event.warp};
     access.read = event.access != machine::Access::write;
     access.write = event.access != machine::Access::read;
     access.record = {.epoch = warp.now(), .actor = warp.actor, .what = event.inst.index & Record::kInstMask};
     if (access.write) access.record.what |= Record::kWrite;
     if (event.access == machine::Access::atomic) access.record.what |= Record::kAtomic;
     if (is_strong) access.record.what |= Record::kStrong | static_cast<uint32_t>(ordering.scope) << Record::kScopeShift;
-    for (LaneMask left = event.lanes; left; left &= left - 1) {
+    const bool each_its_own = is_strong || warp.groups.size() > 1;
+    if (!each_its_own && is_row(event)) {
+        uint64_t address = event.address[0];
+        access.shadow = shadow_of(cluster, event.warp, address);
+        const int shift = __builtin_ctz(event.bytes);
+        return access.shadow->each(address, uint64_t{event.bytes} * kLanes, event.bytes, [&](Cell& cell, uint64_t at, uint64_t bytes) {
+            access.record.lanes = LaneMask{1} << ((at - address) >> shift);
+            touch(cell, access, at, bytes);
+        });
+    }
+    for (LaneMask left = event.lanes; left;) {
         const int lane = __builtin_ctz(left);
         uint64_t address = event.address[lane];
-        Shadow* shadow = shadow_of(cluster, event.warp, address);
-        if (!shadow) continue;
+        // Lanes that know the same and read the same place do so as one.
+        LaneMask same = LaneMask{1} << lane;
+        if (!access.write && !each_its_own)
+            for (LaneMask rest = left & ~same; rest && event.address[__builtin_ctz(rest)] == address; rest &= rest - 1) same |= rest & -rest;
+        left &= ~same;
+        access.shadow = shadow_of(cluster, event.warp, address);
+        if (!access.shadow) continue;
+        if (access.shadow->ended.epoch) judge_after_end(access, address, event.bytes);
         if (is_strong) {
             strong(event, lane, warp);
             access.record.epoch = warp.now();
         }
-        if (is_strong || warp.groups.size() > 1) clock = warp.group_of(lane).clock.get();
-        access.record.lanes = LaneMask{1} << lane;
-        access.shadow = shadow;
-        shadow->each(address, event.bytes, [&](Cell& cell, uint64_t at, uint64_t bytes) { touch(cell, access, at, bytes); });
+        if (each_its_own) {
+            clock = warp.group_of(lane).clock.get();
+            access.known = access.known_fenced = {};
+        }
+        access.record.lanes = same;
+        access.shadow->each(address, event.bytes, 16, [&](Cell& cell, uint64_t at, uint64_t bytes) { touch(cell, access, at, bytes); });
     }
 }
 
 void Checker::by_operation(const MemoryEvent& event) {
     ClusterState& cluster = cluster_of(event.warp);
-    const auto found = cluster.operations.find(event.operation);
-    if (found == cluster.operations.end()) return;
-    const OperationState& operation = found->second;
+    const OperationState* found = cluster.operation(event.operation);
+    if (!found) return;
+    const OperationState& operation = *found;
     const int lane = __builtin_ctz(event.lanes);
-    std::array<const Clock*, kLanes> clocks{};
-    Access access{.clocks = clocks.data(), .clock_count = 0, .cluster = &cluster, .warp = &event.warp, .serial = events_};
+    std::array<const Clock*, kLanes> clocks;
+    Access access{.clocks = clocks.data(), .clock_count = 0, .cluster = &cluster, .warp = &event.warp, .operation = found};
     for (const auto& [lanes, clock] : operation.issued)
         if (operation.unit == machine::Unit::mma || (lanes >> lane & 1)) clocks[access.clock_count++] = clock.get();
     access.read = event.access != machine::Access::write;
@@ -89,14 +114,35 @@ void Checker::by_operation(const MemoryEvent& event) {
     const bool lanes_known = operation.unit != machine::Unit::mma && !operation.object;
     access.record.lanes = lanes_known ? LaneMask{1} << lane : operation.issuer;
     if (!lanes_known) access.record.what |= Record::kIssuer;
-    if (operation.unit != machine::Unit::copy) access.record.what |= Record::kAsyncProxy;
+    if (event.agent != machine::Agent::copy && event.agent != machine::Agent::store) access.record.what |= Record::kAsyncProxy;
     if (access.write) access.record.what |= Record::kWrite;
     if (event.access == machine::Access::atomic)
         access.record.what |= Record::kAtomic | Record::kStrong | static_cast<uint32_t>(machine::Scope::gpu) << Record::kScopeShift;
-    uint64_t address = event.address[lane];
-    access.shadow = shadow_of(cluster, event.warp, address);
-    if (!access.shadow) return;
-    access.shadow->each(address, event.bytes, [&](Cell& cell, uint64_t at, uint64_t bytes) { touch(cell, access, at, bytes); });
+    // st.async.release and red.async.release tell what their thread knew.
+    if (event.agent == machine::Agent::store && event.inst.ordering.releases() && access.clock_count != 0) {
+        access.record.what &= ~(3u << Record::kScopeShift);
+        access.record.what |= Record::kStrong | static_cast<uint32_t>(event.inst.ordering.scope) << Record::kScopeShift;
+        Location& location = locations_[location_of(event, event.address[lane], 0)];
+        if (access.write && !access.read) location = {};
+        for (const auto& [lanes, clock] : operation.issued)
+            if (lanes >> lane & 1) publish(location, event.inst.ordering.scope, *event.warp.block, clock);
+    }
+    machine::each_piece(event, [&](int, uint64_t address) {
+        access.shadow = shadow_of(cluster, event.warp, address);
+        if (!access.shadow) return;
+        if (access.shadow->ended.epoch) judge_after_end(access, address, event.bytes);
+        access.shadow->each(address, event.bytes, 16, [&](Cell& cell, uint64_t at, uint64_t bytes) { touch(cell, access, at, bytes); });
+    });
+}
+
+bool Checker::covered_for_all(Layer layer, const Record& before, const Access& access, std::array<Access::Known, 2>& known) {
+    for (const Access::Known& one : known)
+        if (one.actor == before.actor && before.epoch <= one.epoch) return true;
+    for (size_t i = 0; i < access.clock_count; ++i)
+        if (!access.clocks[i]->covers(layer, before.actor, before.epoch, machine::kAllLanes)) return false;
+    known[1] = known[0];
+    known[0] = {before.actor, before.epoch};
+    return access.clock_count != 0;
 }
 
 bool Checker::covered(Layer layer, const Record& before, const Access& access) const {
@@ -142,21 +188,83 @@ void Checker::judge(const Record& before, const Access& access, uint64_t address
                               before.epoch == record.epoch;
         return report(together ? Rule::one_instruction : Rule::unordered, before, access, address, bytes);
     }
-    if (before.is(Record::kAsyncProxy) || !record.is(Record::kAsyncProxy)) return;
+    if (!before.is(Record::kAsyncProxy) && record.is(Record::kAsyncProxy)) judge_proxies(before, access, address, bytes);
+}
+
+// They are ordered, and go through the generic proxy and then through the async proxy.
+void Checker::judge_proxies(const Record& before, const Access& access, uint64_t address, uint64_t bytes) {
+    const Layer fenced = fenced_at(access);
+    const Layer refenced = fenced == Layer::fenced_global ? Layer::refenced_global : Layer::refenced_shared;
+    // Nobody can put a fence behind an operation's write but who waits for it.
+    if (covered(fenced, before, access) || (before.is(Record::kIssuer) && covered(refenced, before, access))) return;
     if (!before.is(Record::kWrite)) {
-        if (level_ == RaceLevel::pedantic) report(Rule::async_write_after_read, before, access, address, bytes);
-        return;
+        if (covered(refenced, before, access)) return;
+        const bool own = access.cluster->warp(*access.warp).actor == before.actor && access.operation && before.epoch > access.operation->crossed;
+        return report(own ? Rule::async_write_after_own_read : Rule::async_write_after_read, before, access, address, bytes);
     }
-    if (covered(Layer::fenced, before, access)) return;
-    if (!access.read) {
-        if (level_ >= RaceLevel::strict) report(Rule::async_overwrite, before, access, address, bytes);
-        return;
-    }
-    report(covered(Layer::refenced, before, access) ? Rule::fence_elsewhere : Rule::no_proxy_fence, before, access, address, bytes);
+    if (covered(refenced, before, access)) return report(Rule::fence_elsewhere, before, access, address, bytes);
+    report(access.read ? Rule::no_proxy_fence : Rule::async_overwrite, before, access, address, bytes);
+}
+
+// is_ordered() without its rarer cases.
+bool Checker::is_known(const Record& before, Access& access) {
+    if (before.epoch == 0) return true;
+    const LaneMask lanes = access.record.lanes;
+    if (access.thread && before.actor == access.record.actor && before.lanes == lanes && (lanes & (lanes - 1)) == 0) return true;
+    return covered_for_all(Layer::order, before, access, access.known);
+}
+
+// A read: every write before is known, and a read of the same actor before, if there is one, is
+// superseded, since whoever learns of this one learns of that one too.
+bool Checker::read_quickly(Cell& cell, Access& access) {
+    constexpr uint32_t kAlike = Record::kStrong | Record::kAsyncProxy | Record::kIssuer;
+    const Record& record = access.record;
+    Record* place = cell.other.epoch == 0 ? &cell.other : nullptr;
+    const auto passes = [&](Record& old) {
+        if (old.is(Record::kWrite)) return !record.is(Record::kAsyncProxy) && is_known(old, access);
+        if (place || old.actor != record.actor || ((old.what ^ record.what) & kAlike)) return true;
+        const bool same_lanes = access.thread || !record.is(Record::kIssuer) ? (old.lanes & ~record.lanes) == 0 : true;
+        if (old.is_again(record) || (same_lanes && old.epoch <= record.epoch)) place = &old;
+        return true;
+    };
+    if (cell.other.epoch && !passes(cell.other)) return false;
+    if (cell.more)
+        for (Record& old : access.shadow->list(cell.more))
+            if (!passes(old)) return false;
+    if (!place) return false;
+    const LaneMask lanes = place->is_again(record) ? place->lanes : 0;
+    *place = record;
+    place->lanes |= lanes;
+    return true;
+}
+
+bool Checker::touch_quickly(Cell& cell, Access& access) {
+    const Record& record = access.record;
+    if (!is_known(cell.write, access)) return false;
+    const bool crosses = record.is(Record::kAsyncProxy) && cell.write.epoch && !cell.write.is(Record::kAsyncProxy);
+    if (crosses && !covered_for_all(fenced_at(access), cell.write, access, access.known_fenced)) return false;
+    if (!access.write) return read_quickly(cell, access);
+    if (record.is(Record::kStrong) || cell.more || !is_known(cell.other, access)) return false;
+    if (record.is(Record::kAsyncProxy) && cell.other.epoch && !cell.other.is(Record::kAsyncProxy)) return false;
+    cell.write = record;
+    cell.other = {};
+    return true;
 }
 
 // A weak write replaces what it must come after. Reads and strong writes stay beside each other.
-void Checker::touch(Cell& cell, const Access& access, uint64_t address, uint64_t bytes) {
+void Checker::touch(Cell& cell, Access& access, uint64_t address, uint64_t bytes) {
+    if (touch_quickly(cell, access)) return;
+    const LaneMask lanes = access.record.lanes;
+    for (LaneMask left = access.thread ? lanes : 0; left & (left - 1); left &= left - 1) {
+        access.record.lanes = left & -left;
+        touch_slowly(cell, access, address, bytes);
+    }
+    if (access.thread) access.record.lanes = LaneMask{1} << (31 - __builtin_clz(lanes));
+    touch_slowly(cell, access, address, bytes);
+    access.record.lanes = lanes;
+}
+
+void Checker::touch_slowly(Cell& cell, Access& access, uint64_t address, uint64_t bytes) {
     if (cell.write.epoch) judge(cell.write, access, address, bytes);
     const bool weak_write = access.write && !access.record.is(Record::kStrong);
     if (cell.other.epoch) judge(cell.other, access, address, bytes);
@@ -177,12 +285,13 @@ void Checker::keep(Cell& cell, const Access& access) {
             old = record;
             return true;
         }
-        if (old.actor == record.actor && old.epoch == record.epoch && old.what == record.what && !old.is(Record::kIssuer)) {
+        if (old.is_again(record)) {
             old.lanes |= record.lanes;
             return true;
         }
         // Whoever comes after this one comes after the old one, too.
-        const bool as_much = (record.what & (Record::kWrite | Record::kAsyncProxy)) == (old.what & (Record::kWrite | Record::kAsyncProxy));
+        constexpr uint32_t kAlike = Record::kWrite | Record::kAsyncProxy | Record::kStrong;
+        const bool as_much = (record.what & kAlike) == (old.what & kAlike);
         if (!as_much || !is_ordered(old, access)) return false;
         old = record;
         return true;
@@ -192,50 +301,6 @@ void Checker::keep(Cell& cell, const Access& access) {
         for (Record& old : access.shadow->list(cell.more))
             if (merged(old)) return;
     access.shadow->add(cell, record);
-}
-
-Side Checker::side_of(const Record& record) const {
-    const Slot& slot = slots_[slot_of(record.actor)];
-    const ActorInfo& info = slot.actors[number_of(record.actor)];
-    const uint32_t key = record.is(Record::kIssuer) ? record.lanes >> 5 : info.warp_key;
-    const int lane = record.is(Record::kIssuer) ? static_cast<int>(record.lanes & 31) : __builtin_ctz(record.lanes | 1u << 31);
-    Side side{.by = info.object ? Side::By::bulk : info.by, .inst = record.inst(), .cluster = slot.cluster};
-    const machine::Coordinates &dim = grid_->cluster_dim, &blocks = grid_->grid_dim, &threads = grid_->block_dim;
-    const uint64_t across = blocks[0] / dim[0], down = blocks[1] / dim[1];
-    const uint32_t rank = key / machine::kWarpsOfBlock, linear = key % machine::kWarpsOfBlock * kLanes + static_cast<uint32_t>(lane);
-    side.block = {static_cast<uint32_t>(slot.cluster % across) * dim[0] + rank % dim[0],
-                  static_cast<uint32_t>(slot.cluster / across % down) * dim[1] + rank / dim[0] % dim[1],
-                  static_cast<uint32_t>(slot.cluster / across / down) * dim[2] + rank / dim[0] / dim[1]};
-    side.thread = {linear % threads[0], linear / threads[0] % threads[1], linear / (threads[0] * threads[1])};
-    side.warp = key % machine::kWarpsOfBlock;
-    side.write = record.is(Record::kWrite);
-    side.atomic = record.is(Record::kAtomic);
-    side.strong = record.is(Record::kStrong);
-    side.scope = static_cast<machine::Scope>(record.scope());
-    return side;
-}
-
-void Checker::report(Rule rule, const Record& before, const Access& access, uint64_t address, uint64_t bytes) {
-    if (level_of(rule) > level_) return;
-    // Two accesses without an order are the same pair whichever came first.
-    uint32_t one = before.inst(), two = access.record.inst();
-    if (rule == Rule::unordered && one > two) std::swap(one, two);
-    const auto [known, fresh] = known_.try_emplace({rule, one, two}, findings_.size());
-    if (!fresh) {
-        ++findings_[known->second].count;
-        return;
-    }
-    // Of a record with several lanes, one that is not the thread itself.
-    Record other = before;
-    if (access.thread && before.actor == access.record.actor) other.lanes &= ~access.record.lanes;
-    Finding finding{.rule = rule, .first = side_of(other), .second = side_of(access.record), .address = address, .bytes = bytes, .count = 1};
-    for (size_t i = 0; i < access.clock_count; ++i)
-        finding.known_to_some |= access.clocks[i]->covers(Layer::order, before.actor, before.epoch, before.lanes_of_actor());
-    finding.space = access.shadow == &global_ ? Space::global : Space::shared;
-    if (finding.space == Space::shared)
-        for (size_t rank = 0; rank < access.cluster->blocks.size(); ++rank)
-            if (&access.cluster->blocks[rank].shared == access.shadow) finding.owner = access.warp->block->cluster.blocks[rank]->id;
-    findings_.push_back(std::move(finding));
 }
 
 }  // namespace ww::races

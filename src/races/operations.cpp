@@ -31,6 +31,7 @@ void Checker::issued(const Warp& warp, const AsyncOperation& operation) {
     own.unit = operation.unit;
     own.epoch = static_cast<uint32_t>(operation.number);
     const int lane = operation.parties ? __builtin_ctz(operation.parties) : 0;
+    own.crossed = state.crossed;
     own.issuer = operation.warp << 5 | (operation.unit == Unit::mma ? 0 : static_cast<uint32_t>(lane));
     if (operation.unit == Unit::mma) {
         GroupsState& groups = cluster.groups[{Unit::mma, operation.warp}];
@@ -62,7 +63,9 @@ void Checker::joined(const Warp& warp, const AsyncOperation& operation) {
 }
 
 void Checker::performed(const machine::Cluster& cluster, const AsyncOperation& operation) {
-    cluster_of(cluster).operations.erase(operation.number);
+    ClusterState& state = cluster_of(cluster);
+    state.operations.erase(operation.number);
+    state.active = nullptr;
 }
 
 void Checker::committed(const Warp& warp, const machine::GroupWait& who) {
@@ -108,7 +111,7 @@ void Checker::touch_object(const MbarrierEvent& event, ClusterState& cluster, Ob
     WarpState& warp = cluster.warp(event.warp);
     const bool reads = event.kind == MbarrierEvent::Kind::wait;
     const Clock* clock = nullptr;
-    Access access{.clocks = &clock, .cluster = &cluster, .warp = &event.warp, .serial = events_, .read = true, .write = !reads};
+    Access access{.clocks = &clock, .cluster = &cluster, .warp = &event.warp, .read = true, .write = !reads};
     access.shadow = &cluster.blocks[event.object >> machine::kRankShift].shared;
     access.record = {.epoch = 0, .actor = warp.actor, .what = event.inst.index & Record::kInstMask};
     access.record.what |= Record::kStrong | Record::kAtomic | static_cast<uint32_t>(machine::Scope::cluster) << Record::kScopeShift;
@@ -118,9 +121,8 @@ void Checker::touch_object(const MbarrierEvent& event, ClusterState& cluster, Ob
         access.thread = &warp;
         access.record.epoch = warp.now();
     } else {
-        const auto found = cluster.operations.find(event.operation);
-        if (found == cluster.operations.end()) return;
-        operation = &found->second;
+        operation = cluster.operation(event.operation);
+        if (!operation) return;
         access.record.actor = operation->object ? object.actor : operation->writes;
         access.record.epoch = operation->object ? object.phase : operation->epoch;
         if (operation->object) access.record.what |= Record::kIssuer;
@@ -135,14 +137,15 @@ void Checker::touch_object(const MbarrierEvent& event, ClusterState& cluster, Ob
             clock = warp.group_of(lane).clock.get();
         }
         if (!clock) continue;
-        access.shadow->each(event.object & ((1u << machine::kRankShift) - 1), 8,
+        access.known = access.known_fenced = {};
+        if (access.shadow->ended.epoch) judge_after_end(access, event.object & ((1u << machine::kRankShift) - 1), 8);
+        access.shadow->each(event.object & ((1u << machine::kRankShift) - 1), 8, 8,
                             [&](Cell& cell, uint64_t at, uint64_t bytes) { touch(cell, access, at, bytes); });
     }
 }
 
 void Checker::mbarrier(const MbarrierEvent& event) {
     using Kind = MbarrierEvent::Kind;
-    ++events_;
     ClusterState& cluster = cluster_of(event.warp);
     WarpState& warp = cluster.warp(event.warp);
     ObjectState& object = object_of(cluster, event.object);
@@ -156,11 +159,13 @@ void Checker::mbarrier(const MbarrierEvent& event) {
     touch_object(event, cluster, object);
     const machine::Ordering ordering = event.inst.ordering;
     if (event.kind == Kind::arrive && event.agent == machine::Agent::thread) {
+        if (event.warp.block->rank != event.object >> machine::kRankShift)
+            object.remote = {event.inst.index, event.warp.key, event.lanes, ordering.scope};
         if (ordering.releases()) {
             object.arrived.join(warp.release(event.lanes));
         } else {
             for (const WarpState::Group& group : warp.groups)
-                if ((group.lanes & event.lanes) && group.released) object.arrived.join(*group.released);
+                if ((group.lanes & event.lanes) && group.released[0]) object.arrived.join(*group.released[0]);
         }
     } else if (event.kind == Kind::arrive) {
         // It comes after the copies that its thread issued before, and after nothing else.
@@ -175,15 +180,27 @@ void Checker::mbarrier(const MbarrierEvent& event) {
         ++object.phase;
     }
     if (event.kind != Kind::wait) return;
-    if (ordering.acquires()) {
-        warp.acquire(event.lanes, *object.completed);
-        return;
-    }
-    warp.each_group(event.lanes, [&](WarpState::Group& group) {
-        auto heard = group.heard ? std::make_shared<Clock>(*group.heard) : std::make_shared<Clock>();
-        heard->join(*object.completed);
-        group.heard = std::move(heard);
-    });
+    if (object.remote.lanes != 0) judge_scopes(event, object.remote);
+    warp.cross(*object.completed);
+    if (ordering.acquires()) warp.acquire(event.lanes, *object.completed);
+    else warp.hear(event.lanes, object.completed, 0);
+}
+
+// Both scopes must include the other block.
+void Checker::judge_scopes(const MbarrierEvent& event, const ObjectState::Remote& arrival) {
+    if (level_ < level_of(Rule::mbarrier_scope)) return;
+    if (arrival.scope != machine::Scope::cta && event.inst.ordering.scope != machine::Scope::cta) return;
+    ClusterState& cluster = cluster_of(event.warp);
+    const Clock* clock = nullptr;
+    Access access{.clocks = &clock, .clock_count = 0, .thread = nullptr, .cluster = &cluster, .warp = &event.warp};
+    access.shadow = &cluster.blocks[event.object >> machine::kRankShift].shared;
+    const auto record = [&](uint32_t inst, const WarpState& warp, LaneMask lanes, machine::Scope scope) {
+        return Record{.epoch = 1, .lanes = lanes, .actor = warp.actor,
+                      .what = (inst & Record::kInstMask) | Record::kStrong | Record::kAtomic | static_cast<uint32_t>(scope) << Record::kScopeShift};
+    };
+    const WarpState& from = cluster.blocks[arrival.warp_key / machine::kWarpsOfBlock].warps[arrival.warp_key % machine::kWarpsOfBlock];
+    access.record = record(event.inst.index, cluster.warp(event.warp), event.lanes, event.inst.ordering.scope);
+    report(Rule::mbarrier_scope, record(arrival.inst, from, arrival.lanes, arrival.scope), access, event.object & ((1u << machine::kRankShift) - 1), 8);
 }
 
 }  // namespace ww::races

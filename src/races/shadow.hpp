@@ -17,6 +17,7 @@ struct Record {
     static constexpr uint32_t kWrite = 1u << 24, kStrong = 1u << 25, kAsyncProxy = 1u << 26, kAtomic = 1u << 27;
     // lanes holds who issued the operation (warp's key << 5 | lane), not lanes of the actor.
     static constexpr uint32_t kIssuer = 1u << 28;
+    static constexpr uint32_t kEnd = 1u << 29;  // of a block, which is no access
     static constexpr uint32_t kScopeShift = 30, kInstMask = (1u << 24) - 1;
 
     uint32_t epoch = 0;  // of the actor; 0: no access
@@ -28,6 +29,10 @@ struct Record {
     uint32_t inst() const { return what & kInstMask; }
     uint32_t scope() const { return what >> kScopeShift; }
     LaneMask lanes_of_actor() const { return is(kIssuer) ? 0 : lanes; }
+    // The same instruction in the same epoch, maybe by other lanes.
+    bool is_again(const Record& other) const {
+        return actor == other.actor && epoch == other.epoch && what == other.what && !is(kIssuer);
+    }
 };
 
 struct Cell {
@@ -38,13 +43,14 @@ struct Cell {
 
 class Shadow {
   public:
-    // f(cell, address, bytes) for each cell of a range. Cells are split where the range cuts them.
+    // f(cell, address, bytes) for each cell of a range, none of which is longer than unit, a power of
+    // two. Cells are split where the range cuts them.
     template <class F>
-    void each(uint64_t address, uint64_t bytes, F&& f) {
+    void each(uint64_t address, uint64_t bytes, uint32_t unit, F&& f) {
         while (bytes != 0) {
             Page& page = page_of(address / kPage);
             const uint64_t at = address % kPage, here = bytes < kPage - at ? bytes : kPage - at;
-            const uint32_t fits = static_cast<uint32_t>(__builtin_ctzll(at | here | 16));
+            const uint32_t fits = static_cast<uint32_t>(__builtin_ctzll(at | here | (unit < 16 ? unit : 16)));
             if (fits < page.shift) refine(page, fits >= 2 ? 2 : 0);
             const uint64_t step = uint64_t{1} << page.shift;
             for (uint64_t i = at; i < at + here; i += step) f(page.cells[i >> page.shift], address - at + i, step);
@@ -53,6 +59,20 @@ class Shadow {
         }
     }
     std::vector<Record>& list(uint32_t number) { return lists_[number - 1]; }
+    // f(record, address, bytes) for everything that is kept.
+    template <class F>
+    void each_record(F&& f) {
+        for (auto& [number, page] : pages_)
+            for (size_t i = 0; i < page->cells.size(); ++i) {
+                const Cell& cell = page->cells[i];
+                const uint64_t address = number * kPage + (i << page->shift), bytes = uint64_t{1} << page->shift;
+                if (cell.write.epoch) f(cell.write, address, bytes);
+                if (cell.other.epoch) f(cell.other, address, bytes);
+                if (cell.more)
+                    for (const Record& record : list(cell.more)) f(record, address, bytes);
+            }
+    }
+    Record ended;  // shared memory: by whom its block ended
     void add(Cell& cell, const Record& record);  // to its list
     void clear(Cell& cell) {                     // what came after the last write
         cell.other = {};

@@ -22,22 +22,29 @@ void raise_lanes(Clock& clock, Layer layer, Actor actor, const WarpState::Lanes&
 }  // namespace
 
 void WarpState::tell(Clock& clock, LaneMask lanes) const {
+    constexpr Layer kFenced[] = {Layer::fenced_shared, Layer::fenced_global};
     clock.raise(Layer::order, actor, epoch, lanes);
-    if (has_fenced) raise_lanes(clock, Layer::fenced, actor, fenced, lanes);
+    for (size_t space = 0; space < fenced.size(); ++space)
+        if (fenced[space].any) raise_lanes(clock, kFenced[space], actor, fenced[space].own, lanes);
     for (size_t engine = 0; engine < kEngines; ++engine) {
         if (engines[engine] == 0) continue;
         raise_lanes(clock, Layer::order, engines[engine], done[engine], lanes);
-        if (has_fenced) raise_lanes(clock, Layer::fenced, engines[engine], fenced_done[engine], lanes);
+        for (size_t space = 0; space < fenced.size(); ++space)
+            if (fenced[space].any) raise_lanes(clock, kFenced[space], engines[engine], fenced[space].done[engine], lanes);
     }
 }
 
-void WarpState::fence(LaneMask lanes) {
-    has_fenced = true;
+void WarpState::fence(LaneMask lanes, FenceSpaces spaces) {
     published = true;
-    for (; lanes; lanes &= lanes - 1) {
-        const size_t lane = static_cast<size_t>(__builtin_ctz(lanes));
-        fenced[lane] = epoch;
-        for (size_t engine = 0; engine < kEngines; ++engine) fenced_done[engine][lane] = done[engine][lane];
+    for (size_t space = 0; space < fenced.size(); ++space) {
+        if (!(space == 0 ? spaces.shared : spaces.global)) continue;
+        Fenced& here = fenced[space];
+        here.any = true;
+        for (LaneMask left = lanes; left; left &= left - 1) {
+            const size_t lane = static_cast<size_t>(__builtin_ctz(left));
+            here.own[lane] = epoch;
+            for (size_t engine = 0; engine < kEngines; ++engine) here.done[engine][lane] = done[engine][lane];
+        }
     }
 }
 
@@ -67,7 +74,7 @@ void WarpState::acquire(LaneMask lanes, const Clock& clock) {
 }
 
 void WarpState::replace(LaneMask lanes, const SharedClock& clock) {
-    Group merged{.lanes = lanes, .clock = clock, .heard = nullptr, .released = nullptr};
+    Group merged{.lanes = lanes, .clock = clock, .heard = {}, .released = {}};
     const auto join = [](SharedClock& to, const SharedClock& from) {
         if (!from || to == from) return;
         if (!to) {
@@ -80,12 +87,20 @@ void WarpState::replace(LaneMask lanes, const SharedClock& clock) {
     };
     for (Group& group : groups) {
         if ((group.lanes & lanes) == 0) continue;
-        join(merged.heard, group.heard);
-        join(merged.released, group.released);
+        for (size_t i = 0; i < merged.heard.size(); ++i) join(merged.heard[i], group.heard[i]);
+        for (size_t i = 0; i < merged.released.size(); ++i) join(merged.released[i], group.released[i]);
         group.lanes &= ~lanes;
     }
     std::erase_if(groups, [](const Group& group) { return group.lanes == 0; });
     groups.push_back(std::move(merged));
+}
+
+void WarpState::hear(LaneMask lanes, const SharedClock& clock, size_t from) {
+    each_group(lanes, [&](Group& group) {
+        auto heard = group.heard[from] ? std::make_shared<Clock>(*group.heard[from]) : std::make_shared<Clock>();
+        heard->join(*clock);
+        group.heard[from] = std::move(heard);
+    });
 }
 
 const WarpState::Group& WarpState::group_of(int lane) const {

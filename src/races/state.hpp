@@ -2,6 +2,7 @@
 // What the race checker keeps of the running clusters: clocks of threads, units, barriers and
 // mbarriers. Who is ordered after whom follows from these alone.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -29,8 +30,11 @@ struct WarpState {
     struct Group {
         LaneMask lanes = kAllLanes;
         SharedClock clock = std::make_shared<Clock>();
-        SharedClock heard;     // what strong reads observed; a fence makes it known
-        SharedClock released;  // as of the last fence: what strong writes publish
+        // What strong reads observed of writers of the own block, the own cluster and others: a fence
+        // whose scope includes them makes it known.
+        std::array<SharedClock, 3> heard;
+        // As of the last fence of at least that scope: what strong writes publish.
+        std::array<SharedClock, 4> released;
     };
     Actor actor = 0;
     uint32_t warp_key = 0;
@@ -40,11 +44,17 @@ struct WarpState {
     std::array<Actor, kEngines> engines{};                      // 0: not used so far
     using Lanes = std::array<uint32_t, kLanes>;
     std::array<Lanes, kEngines> done{};  // operations that each lane waited for
-    // Of these and of its own accesses, those behind its last fence.proxy.async. A lane tells others
-    // when it releases, as it does its own epoch.
-    std::array<Lanes, kEngines> fenced_done{};
-    Lanes fenced{};
-    bool has_fenced = false;
+    // Of these and of its own accesses, those behind its last fence.proxy.async of shared and of global
+    // memory. A lane tells others when it releases, as it does its own epoch.
+    struct Fenced {
+        std::array<Lanes, kEngines> done{};
+        Lanes own{};
+        bool any = false;
+    };
+    std::array<Fenced, 2> fenced;
+    // The last of its epochs that came back to it through a barrier other than bar.warp.sync.
+    uint32_t crossed = 0;
+    void cross(const Clock& barrier) { crossed = std::max(crossed, barrier.latest(actor)); }
     // Registers of wgmma, by number.
     struct Register {
         uint32_t product = 0, inst = 0;  // the last product that took it, and where
@@ -70,6 +80,7 @@ struct WarpState {
     Clock release(LaneMask lanes);  // of all groups
     void acquire(LaneMask lanes, const Clock& clock);
     void replace(LaneMask lanes, const SharedClock& clock);  // by one that knows at least as much
+    void hear(LaneMask lanes, const SharedClock& clock, size_t from);  // index into Group::heard
     const Group& group_of(int lane) const;
     // Applies f to the group of exactly these lanes (of each group that has some of them).
     template <class F>
@@ -87,7 +98,7 @@ struct WarpState {
             }
         }
     }
-    void fence(LaneMask lanes);  // fence.proxy.async
+    void fence(LaneMask lanes, FenceSpaces spaces);  // fence.proxy.async
     void tell(Clock& clock, LaneMask lanes) const;  // adds what only these lanes know
 };
 
@@ -109,6 +120,13 @@ struct ObjectState {
     uint32_t phase = 1;  // in progress
     Clock arrived;       // in this phase
     SharedClock completed = std::make_shared<Clock>();
+    // The last arrival by a thread of another block, if there was one.
+    struct Remote {
+        uint32_t inst = 0, warp_key = 0;
+        LaneMask lanes = 0;
+        machine::Scope scope = machine::Scope::cta;
+    };
+    Remote remote;
 };
 
 // An asynchronous operation in flight.
@@ -119,6 +137,7 @@ struct OperationState {
     uint32_t epoch = 0;          // of them; 0: the phase of the mbarrier
     ObjectState* object = nullptr;
     uint32_t issuer = 0;         // as in Record::kIssuer
+    uint32_t crossed = 0;        // of its warp
 };
 
 // The groups of a unit of one warp (mma: warpgroup).
@@ -139,10 +158,21 @@ struct ClusterState {
     std::unordered_map<uint64_t, OperationState> operations;  // by number
     std::map<std::pair<machine::Unit, uint32_t>, GroupsState> groups;
     uint64_t issued = 0;  // operations
+    // The operation that accessed memory last.
+    uint64_t active_number = 0;
+    const OperationState* active = nullptr;
     Clock arrived, ended;  // at the cluster's barrier
     SharedClock completed = std::make_shared<Clock>();
 
     WarpState& warp(const machine::Warp& w) { return blocks[w.block->rank].warps[w.id]; }
+    const WarpState& warp(const machine::Warp& w) const { return blocks[w.block->rank].warps[w.id]; }
+    const OperationState* operation(uint64_t number) {
+        if (number == active_number && active) return active;
+        const auto found = operations.find(number);
+        if (found == operations.end()) return nullptr;
+        active_number = number;
+        return active = &found->second;
+    }
 };
 
 }  // namespace ww::races

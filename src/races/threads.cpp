@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What orders threads: barriers of a warp, a block and a cluster, fences, releases and acquires.
+#include <algorithm>
+
 #include "races/checker.hpp"
 
 namespace ww::races {
@@ -58,6 +60,9 @@ void Checker::exited(const Warp& warp, LaneMask lanes) {
     const Clock known = cluster.warp(warp).release(lanes);
     cluster.blocks[warp.block->rank].ended.join(known);
     cluster.ended.join(known);
+    const auto& warps = warp.block->warps;
+    const bool last = std::all_of(warps.begin(), warps.end(), [](const Warp& each) { return each.alive() == 0; });
+    if (last && cluster.blocks.size() > 1) judge_end(cluster, warp, lanes);
 }
 
 void Checker::barrier_arrive(const Warp& warp, uint32_t index, LaneMask lanes, bool waits) {
@@ -73,7 +78,10 @@ void Checker::barrier_complete(const machine::Block& block, uint32_t index, bool
     BarrierState& barrier = state.barriers[index];
     if (everybody) barrier.arrived.join(state.ended);
     const auto known = std::make_shared<const Clock>(std::move(barrier.arrived));
-    for (const auto& [warp, lanes] : barrier.waiting) warp->replace(lanes, known);
+    for (const auto& [warp, lanes] : barrier.waiting) {
+        warp->cross(*known);
+        warp->replace(lanes, known);
+    }
     barrier.arrived = {};
     barrier.waiting.clear();
 }
@@ -86,7 +94,8 @@ void Checker::cluster_arrive(const Warp& warp, LaneMask lanes, bool release) {
         return;
     }
     for (const WarpState::Group& group : state.groups)
-        if ((group.lanes & lanes) && group.released) cluster.arrived.join(*group.released);
+        if (const SharedClock& released = group.released[static_cast<size_t>(machine::Scope::cluster)]; (group.lanes & lanes) && released)
+            cluster.arrived.join(*released);
 }
 
 void Checker::cluster_complete(const machine::Cluster& cluster) {
@@ -98,82 +107,97 @@ void Checker::cluster_complete(const machine::Cluster& cluster) {
 
 void Checker::cluster_wait(const Warp& warp, LaneMask lanes) {
     ClusterState& cluster = cluster_of(warp);
+    cluster.warp(warp).cross(*cluster.completed);
     cluster.warp(warp).acquire(lanes, *cluster.completed);
 }
 
 void Checker::fence(const Warp& warp, const machine::Inst& inst, machine::Fence kind, LaneMask lanes) {
+    using machine::Fence;
     WarpState& state = cluster_of(warp).warp(warp);
-    if (kind == machine::Fence::proxy_async) state.fence(lanes);
+    const FenceSpaces spaces{.shared = kind == Fence::proxy_async || kind == Fence::proxy_async_shared,
+                             .global = kind == Fence::proxy_async || kind == Fence::proxy_async_global};
+    const bool of_proxies = spaces.shared || spaces.global;
+    if (of_proxies) state.fence(lanes, spaces);
+    const size_t scope = static_cast<size_t>(inst.ordering.scope);
     state.each_group(lanes, [&](WarpState::Group& group) {
         auto known = std::make_shared<Clock>(*group.clock);
-        if (kind == machine::Fence::proxy_async) {
-            known->refence();
+        if (of_proxies) {
+            known->refence(spaces);
             group.clock = std::move(known);
             return;
         }
-        if (inst.ordering.acquires() && group.heard) {
-            known->join(*group.heard);
+        if (inst.ordering.acquires()) {
+            for (size_t from = 0; from < group.heard.size() && from <= scope; ++from)
+                if (group.heard[from]) known->join(*group.heard[from]);
             group.clock = known;
         }
-        if (inst.ordering.releases()) group.released = std::make_shared<const Clock>(state.release(group, group.lanes));
+        if (!inst.ordering.releases()) return;
+        const auto released = std::make_shared<const Clock>(state.release(group, group.lanes));
+        for (size_t to = 0; to <= scope; ++to) group.released[to] = released;
     });
 }
 
-// The synchronisation of one lane's strong access. A read-modify-write observes and publishes.
+uint64_t Checker::location_of(const machine::MemoryEvent& event, uint64_t address, uint32_t slot) {
+    if (machine::space_of(address) != machine::Space::shared) return address;
+    const uint64_t named = (address - machine::kSharedWindow) >> machine::kRankShift;
+    const uint64_t rank = named ? named - 1 : event.warp.block->rank;
+    return (address & ((1u << machine::kRankShift) - 1)) | machine::kSharedWindow | rank << machine::kRankShift | uint64_t{slot} << 32;
+}
+
+void Checker::publish(Location& location, machine::Scope scope, const machine::Block& block, SharedClock clock) {
+    const size_t at = static_cast<size_t>(scope);
+    if (location.released[at]) {
+        auto both = std::make_shared<Clock>(*location.released[at]);
+        both->join(*clock);
+        clock = std::move(both);
+        if (location.block[at] != block.linear_id) location.block[at] = UINT64_MAX;
+        if (location.cluster[at] != block.cluster.index) location.cluster[at] = UINT64_MAX;
+    } else {
+        location.block[at] = block.linear_id;
+        location.cluster[at] = block.cluster.index;
+    }
+    location.released[at] = std::move(clock);
+}
+
+// What one lane's strong read learns.
+void Checker::observe(const Location& location, const machine::Ordering& ordering, const machine::Block& block, LaneMask self, WarpState& warp) {
+    using machine::Scope;
+    for (size_t scope = 0; scope < location.released.size(); ++scope) {
+        const SharedClock& released = location.released[scope];
+        if (!released) continue;
+        const bool same_block = location.block[scope] == block.linear_id, same_cluster = location.cluster[scope] == block.cluster.index;
+        const auto reaches = [&](Scope of) { return of == Scope::cta ? same_block : of != Scope::cluster || same_cluster; };
+        if (!reaches(static_cast<Scope>(scope)) || !reaches(ordering.scope)) continue;
+        if (ordering.acquires()) warp.acquire(self, *released);
+        else warp.hear(self, released, same_block ? 0 : same_cluster ? 1 : 2);
+    }
+}
+
+// The synchronisation of one lane's strong access. A read-modify-write observes, unless it is a red,
+// and publishes; a relaxed one passes earlier releases on.
 void Checker::strong(const machine::MemoryEvent& event, int lane, WarpState& warp) {
     const machine::Ordering ordering = event.inst.ordering;
     const machine::Block& block = *event.warp.block;
-    uint64_t key = event.address[lane];
-    if (machine::space_of(key) == machine::Space::shared) {
-        key &= (1u << machine::kRankShift) - 1;
-        const uint64_t named = (event.address[lane] - machine::kSharedWindow) >> machine::kRankShift;
-        key |= machine::kSharedWindow | (named ? named - 1 : block.rank) << machine::kRankShift | uint64_t{slot_of(warp.actor)} << 32;
-    }
+    const uint64_t key = location_of(event, event.address[lane], slot_of(warp.actor));
     const bool reads = event.access != machine::Access::write, writes = event.access != machine::Access::read;
     const LaneMask self = LaneMask{1} << lane;
-    const uint64_t cluster = block.cluster.index;
-    if (reads) {
-        const auto found = locations_.find(key);
-        if (found != locations_.end())
-            for (size_t scope = 0; scope < 4; ++scope) {
-                const SharedClock& released = found->second.released[scope];
-                if (!released) continue;
-                const bool same_block = found->second.block[scope] == block.linear_id;
-                const bool same_cluster = found->second.cluster[scope] == cluster;
-                const auto reaches = [&](machine::Scope of) {
-                    return of == machine::Scope::cta ? same_block : of != machine::Scope::cluster || same_cluster;
-                };
-                if (!reaches(static_cast<machine::Scope>(scope)) || !reaches(ordering.scope)) continue;
-                if (ordering.acquires()) {
-                    warp.acquire(self, *released);
-                } else {
-                    warp.each_group(self, [&](WarpState::Group& group) {
-                        auto heard = group.heard ? std::make_shared<Clock>(*group.heard) : std::make_shared<Clock>();
-                        heard->join(*released);
-                        group.heard = std::move(heard);
-                    });
-                }
-            }
-    }
+    if (reads && !ordering.blind)
+        if (const auto found = locations_.find(key); found != locations_.end()) observe(found->second, ordering, block, self, warp);
     if (!writes) return;
-    SharedClock publishes = ordering.releases() ? std::make_shared<const Clock>(warp.release(self)) : warp.group_of(lane).released;
-    if (!publishes && locations_.empty()) return;
-    if (!publishes && reads) return;  // a relaxed read-modify-write passes earlier releases on
+    // Of this write, by scope: a fence reaches no further than its own scope.
+    std::array<SharedClock, 4> publishes;
+    const size_t widest = static_cast<size_t>(ordering.scope);
+    if (ordering.releases()) publishes[widest] = std::make_shared<const Clock>(warp.release(self));
+    else
+        for (size_t scope = 0; scope <= widest; ++scope) publishes[scope] = warp.group_of(lane).released[scope];
+    const bool any = std::any_of(publishes.begin(), publishes.end(), [](const SharedClock& clock) { return clock != nullptr; });
+    if (!any && (reads || locations_.empty())) return;
     Location& location = locations_[key];
     if (!reads) location = {};
-    if (!publishes) return;
-    const size_t scope = static_cast<size_t>(ordering.scope);
-    if (location.released[scope]) {
-        auto both = std::make_shared<Clock>(*location.released[scope]);
-        both->join(*publishes);
-        publishes = std::move(both);
-        if (location.block[scope] != block.linear_id) location.block[scope] = UINT64_MAX;
-        if (location.cluster[scope] != cluster) location.cluster[scope] = UINT64_MAX;
-    } else {
-        location.block[scope] = block.linear_id;
-        location.cluster[scope] = cluster;
+    for (size_t scope = 0; scope < publishes.size(); ++scope) {
+        const bool more = publishes[scope] && (scope == widest || publishes[scope] != publishes[scope + 1]);
+        if (more) publish(location, static_cast<machine::Scope>(scope), block, publishes[scope]);
     }
-    location.released[scope] = std::move(publishes);
 }
 
 }  // namespace ww::races

@@ -68,8 +68,9 @@ const char* kQuantizeLoop = R"(.version 8.8
   ld.param.u64 %rd1, [data];
   ld.param.u32 %r1, [trips];
   cvta.to.global.u64 %rd1, %rd1;
-  mov.u32 %r2, %tid.x;
-  mul.wide.u32 %rd2, %r2, 4;
+  mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;
+  mad.lo.s32 %r3, %r3, %r4, %r2;
+  mul.wide.u32 %rd2, %r3, 4;
   add.s64 %rd3, %rd1, %rd2;
   mov.u32 %r3, tile;
   shl.b32 %r4, %r2, 4;
@@ -122,6 +123,10 @@ LOOP:
   ret;
 })";
 
+// %rd1: the thread's own place in data.
+const char* kStoreOwn = "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mul.lo.u32 %r1, %r1, %r2; mov.u32 %r2, %tid.x; add.u32 %r1, %r1, %r2;\n"
+                        "  mul.wide.u32 %rd2, %r1, 4; ld.param.u64 %rd1, [data]; add.u64 %rd1, %rd1, %rd2;\n";
+
 std::string mma_loop(const std::string& target, const std::string& instruction, int a, int b, const std::string& tail) {
     std::string text = ".version 8.8\n.target " + target + "\n.address_size 64\n.visible .entry loop(.param .u64 data, .param .u32 trips) {\n"
         "  .reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .b32 %a<8>, %b<8>; .reg .f32 %f<4>; .reg .pred %p1; .reg .b32 %s<2>; .reg .b16 %h<2>;\n"
@@ -142,8 +147,8 @@ std::string mma_loop(const std::string& target, const std::string& instruction, 
     };
     text += "LOOP:\n";
     for (int i = 0; i < 8; ++i) text += "  " + instruction + " " + list("f", 4) + ", " + list("a", a) + ", " + list("b", b) + ", " + list("f", 4) + tail + ";\n";
-    text += "  add.s32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r1; @%p1 bra LOOP;\n"
-        "  ld.param.u64 %rd1, [data]; st.global.f32 [%rd1], %f0; ret;\n}\n";
+    text += "  add.s32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r1; @%p1 bra LOOP;\n" +
+        std::string(kStoreOwn) + "  st.global.f32 [%rd1], %f0; ret;\n}\n";
     return text;
 }
 
@@ -164,8 +169,8 @@ std::string wgmma_loop(const std::string& types, int element_bytes, const std::s
     for (int step = 0; step < 4; ++step)
         text += "  wgmma.mma_async.sync.aligned.m64n256k" + std::to_string(32 / element_bytes) + ".f32." + types + " " + d + ", %rd1, %rd2, 1, 1, 1" + tail + ";\n";
     return text + "  wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
-        "  add.s32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r1; @%p1 bra LOOP;\n"
-        "  ld.param.u64 %rd3, [data]; st.global.f32 [%rd3], %d0; ret;\n}\n";
+        "  add.s32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r1; @%p1 bra LOOP;\n" +
+           std::string(kStoreOwn) + "  st.global.f32 [%rd1], %d0; ret;\n}\n";
 }
 
 template <class T>
@@ -187,6 +192,7 @@ void run(benchmark::State& state, const std::string& text, double macs_per_trip_
     const Launch launch{.grid = {kBlocks}, .block = {kThreads}, .arguments = {Argument::of(data), Argument::of(trips)}};
     double lanes = 0;
     for (auto _ : state) lanes += static_cast<double>(must(device->launch(kernel, launch)).lane_instructions);
+    if (!device->take_races().empty()) state.SkipWithError("the benchmark has a race: a clean launch is what is measured");
     state.counters["lane_instructions"] = benchmark::Counter(lanes, benchmark::Counter::kIsRate);
     const double macs = macs_per_trip_and_warp * trips * kBlocks * kThreads / 32 * static_cast<double>(state.iterations());
     if (macs > 0) state.counters["MAC"] = benchmark::Counter(macs, benchmark::Counter::kIsRate);
@@ -197,10 +203,11 @@ void quantize_loop(benchmark::State& state) { run(state, kQuantizeLoop, 0); }
 void mma_bf16(benchmark::State& state) {
     run(state, mma_loop("sm_80", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2, ""), 8 * 16 * 8 * 16);
 }
-void mma_mxf4nvf4(benchmark::State& state) {
-    run(state, mma_loop("sm_120a", "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3", 4, 2,
-                        ", %s0, {%h0, %h1}, %s1, {%h0, %h1}"), 8 * 16 * 8 * 64);
+std::string mxf4nvf4_loop() {
+    return mma_loop("sm_120a", "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3", 4, 2,
+                    ", %s0, {%h0, %h1}, %s1, {%h0, %h1}");
 }
+void mma_mxf4nvf4(benchmark::State& state) { run(state, mxf4nvf4_loop(), 8 * 16 * 8 * 64); }
 void wgmma_bf16(benchmark::State& state) { run(state, wgmma_loop("bf16.bf16", 2, ", 0, 0"), 4 * 16 * 256 * 16, "sm_90a", 50); }
 void wgmma_e4m3(benchmark::State& state) { run(state, wgmma_loop("e4m3.e4m3", 1, ""), 4 * 16 * 256 * 32, "sm_90a", 50); }
 // The same under the race checker.
@@ -208,13 +215,17 @@ void softmax_loop_checked(benchmark::State& state) { run(state, kSoftmaxLoop, 0,
 void wgmma_bf16_checked(benchmark::State& state) {
     run(state, wgmma_loop("bf16.bf16", 2, ", 0, 0"), 4 * 16 * 256 * 16, "sm_90a", 50, true);
 }
-BENCHMARK(softmax_loop_checked)->Unit(benchmark::kMillisecond);
-BENCHMARK(wgmma_bf16_checked)->Unit(benchmark::kMillisecond);
+void quantize_loop_checked(benchmark::State& state) { run(state, kQuantizeLoop, 0, "sm_120a", kTrips, true); }
+void mma_mxf4nvf4_checked(benchmark::State& state) { run(state, mxf4nvf4_loop(), 8 * 16 * 8 * 64, "sm_120a", kTrips, true); }
 BENCHMARK(softmax_loop)->Unit(benchmark::kMillisecond);
+BENCHMARK(softmax_loop_checked)->Unit(benchmark::kMillisecond);
 BENCHMARK(quantize_loop)->Unit(benchmark::kMillisecond);
+BENCHMARK(quantize_loop_checked)->Unit(benchmark::kMillisecond);
 BENCHMARK(mma_bf16)->Unit(benchmark::kMillisecond);
 BENCHMARK(mma_mxf4nvf4)->Unit(benchmark::kMillisecond);
+BENCHMARK(mma_mxf4nvf4_checked)->Unit(benchmark::kMillisecond);
 BENCHMARK(wgmma_bf16)->Unit(benchmark::kMillisecond);
+BENCHMARK(wgmma_bf16_checked)->Unit(benchmark::kMillisecond);
 BENCHMARK(wgmma_e4m3)->Unit(benchmark::kMillisecond);
 
 }  // namespace

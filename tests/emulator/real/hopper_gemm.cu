@@ -44,12 +44,13 @@ extern "C" __global__ void __launch_bounds__(160) hopper_gemm(const __grid_const
     __shared__ uint64_t full[kStages], empty[kStages];
     const int warp = threadIdx.x / 32, steps = k / kK;
     if (threadIdx.x == 0) {
-        for (int s = 0; s < kStages; ++s) init(&full[s], 1), init(&empty[s], 128);
+        for (int s = 0; s < kStages; ++s) init(&full[s], 1), init(&empty[s], 1);
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     __syncthreads();
     if (warp == 4) {
         if (threadIdx.x % 32 == 0)
+#pragma unroll 1
             for (int i = 0; i < steps; ++i) {
                 const int s = i % kStages;
                 uint8_t* stage = memory + s * (kABytes + kBBytes);
@@ -61,6 +62,7 @@ extern "C" __global__ void __launch_bounds__(160) hopper_gemm(const __grid_const
         return;
     }
     float d[64] = {};
+#pragma unroll 1
     for (int i = 0; i < steps; ++i) {
         const int s = i % kStages;
         const uint8_t* stage = memory + s * (kABytes + kBBytes);
@@ -69,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(160) hopper_gemm(const __grid_const
         for (int step = 0; step < kK / 16; ++step) multiply(d, descriptor(stage) + 2 * step, descriptor(stage + kABytes) + 2 * step);
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
         asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-        if (i > 0) arrive(&empty[(i - 1) % kStages]);
+        if (i > 0 && threadIdx.x == 0) arrive(&empty[(i - 1) % kStages]);
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(d[i])::"memory");
