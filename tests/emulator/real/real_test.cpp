@@ -59,6 +59,7 @@ class RealCode : public testing::TestWithParam<uint32_t> {
     Status launch(const std::string& file, const char* kernel, const Ints& in, Ints& out, int n, const Shape& shape) {
         WW_TRY(ptx, ptx_of(file));
         const std::unique_ptr<device::Device> device = device::open_emulated({.threads = GetParam(), .instruction_budget = 200'000'000});
+        if (GetParam() == 1) device->check_races(RaceLevel::warning);  // which takes one thread
         WW_TRY(module, device->load({device::Image::Kind::ptx, file, ptx}));
         WW_TRY(id, device->kernel(module, kernel));
         WW_TRY(from, device->allocate(in.size() * sizeof(int)));
@@ -70,6 +71,7 @@ class RealCode : public testing::TestWithParam<uint32_t> {
                                            .dynamic_shared_bytes = shape.shared,
                                            .cooperative = shape.cooperative,
                                            .arguments = {device::Argument::of(from), device::Argument::of(to), device::Argument::of(n)}}));
+        for (const device::RaceRecord& race : device->take_races()) ADD_FAILURE() << race_diagnostic(race).message;
         WW_TRY(copied, device->copy_out(std::as_writable_bytes(std::span(out)), to));
         (void)copied_in, (void)filled, (void)report, (void)copied;
         return ok();
