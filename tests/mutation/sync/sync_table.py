@@ -99,6 +99,8 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--reports", action="store_true", help="what the runs of caught mutants printed")
     options = parser.parse_args()
+    if not options.subjects and not (options.ptx and options.run):
+        parser.error("give --subjects, or --ptx and --run")
     if options.ptx:
         with open(options.ptx, encoding="utf-8") as file:
             subjects = [Subject(os.path.basename(options.ptx), file.read(), shlex.split(options.run), options.entry)]
