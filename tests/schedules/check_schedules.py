@@ -27,13 +27,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
     parser.add_argument("ports", nargs="+")
-    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--seeds", type=int, default=20, help="how many")
     parser.add_argument("--rung", default="")
     parser.add_argument("--case", default="")
     options = parser.parse_args()
     failed, rungs = False, 0
     for port in options.ports:
-        for seed in range(1, options.seeds + 1):
+        for seed in range(options.first, options.first + options.seeds):
             ran, found = problems(options.program, port, seed, options.rung, options.case)
             if found is None:
                 return 77
