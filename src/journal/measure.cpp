@@ -27,14 +27,13 @@ Metrics metrics_of(const inspect::KernelInfo& kernel) {
     if (kernel.occupancy) out["blocks_per_sm"] = kernel.occupancy->blocks;
     if (!kernel.analysis) return out;
     out["instructions"] = kernel.analysis->total.total;
-    const auto& loops = kernel.analysis->loops;
-    const auto main = std::max_element(loops.begin(), loops.end(),
-                                       [](const auto& a, const auto& b) { return a.own.total < b.own.total; });
-    if (main == loops.end()) return out;
-    out["loop_instructions"] = main->own.total;
-    if (!main->estimate) return out;
-    out["issue_slots"] = main->estimate->issue;
-    out["bound_cycles"] = main->estimate->cycles();
+    const std::optional<size_t> found = sass::main_loop(*kernel.analysis);
+    if (!found) return out;
+    const sass::LoopAnalysis& main = kernel.analysis->loops[*found];
+    out["loop_instructions"] = main.own.total;
+    if (!main.estimate) return out;
+    out["issue_slots"] = main.estimate->issue;
+    out["bound_cycles"] = main.estimate->cycles();
     return out;
 }
 

@@ -66,7 +66,7 @@ const std::vector<MetricRow>& metric_rows() {
         {"shared_bytes", "of a block: static and dynamic"},
         {"blocks_per_sm", "blocks that fit a multiprocessor"},
         {"instructions", "of the whole kernel"},
-        {"loop_instructions", "of the main loop: the one with most instructions of its own"},
+        {"loop_instructions", "of the main loop: the shortest of those with most tensor instructions, else the longest"},
         {"issue_slots", "of the main loop, for one warp and iteration"},
         {"bound_cycles", "of the main loop: the unit that takes longest"},
         {"time_us", "of a launch, on a GPU"},

@@ -63,4 +63,15 @@ Analysis analyse(const Function& function, const std::optional<Rates>& rates) {
     return out;
 }
 
+std::optional<size_t> main_loop(const Analysis& analysis) {
+    const auto& loops = analysis.loops;
+    if (loops.empty()) return std::nullopt;
+    const auto better = [](const LoopAnalysis& a, const LoopAnalysis& b) {
+        const int a_tensor = a.own[Class::tensor], b_tensor = b.own[Class::tensor];
+        if (a_tensor != b_tensor) return a_tensor < b_tensor;
+        return a_tensor > 0 ? a.own.total > b.own.total : a.own.total < b.own.total;
+    };
+    return static_cast<size_t>(std::max_element(loops.begin(), loops.end(), better) - loops.begin());
+}
+
 }  // namespace ww::sass

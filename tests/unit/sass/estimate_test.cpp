@@ -171,5 +171,21 @@ TEST(analysis, no_instructions) {
     EXPECT_TRUE(found.graph.blocks.empty() && found.loops.empty());
 }
 
+TEST(MainLoop, IsTheShortestOfThoseWithMostTensorInstructionsElseTheLongest) {
+    const auto of = [](std::string_view code) {
+        const Listing read = read_code(code, "sm_90a");
+        const Analysis analysis = analyse(read.functions[0], std::nullopt);
+        const auto found = main_loop(analysis);
+        return found ? analysis.loops[*found].own.total : 0;
+    };
+    const std::string masked = "a:\nHMMA.16816.F32 R0, R4, R8, R0\nFSEL R1, R2, R3, P0\nFSEL R1, R2, R3, P0\n@P0 BRA `(a)\n";
+    const std::string plain = "b:\nHMMA.16816.F32 R0, R4, R8, R0\n@P0 BRA `(b)\n";
+    const std::string copies = "c:\nLDG.E R1, [R2.64]\nSTS [R3], R1\nIADD3 R2, R2, 4, RZ\nIADD3 R3, R3, 4, RZ\n@P0 BRA `(c)\n";
+    EXPECT_EQ(of(copies + masked + plain + "EXIT\n"), 2);
+    EXPECT_EQ(of(plain + "d:\nIADD3 R2, R2, 4, RZ\n@P0 BRA `(d)\n" + copies + "EXIT\n"), 2);
+    EXPECT_EQ(of("d:\nIADD3 R2, R2, 4, RZ\n@P0 BRA `(d)\n" + copies + "EXIT\n"), 5);
+    EXPECT_EQ(of("IADD3 R2, R2, 4, RZ\nEXIT\n"), 0);
+}
+
 }  // namespace
 }  // namespace ww::sass
