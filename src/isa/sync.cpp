@@ -6,6 +6,7 @@
 #include "isa/isa.hpp"
 #include "isa/warp_ops.hpp"
 #include "machine/block.hpp"
+#include "machine/fence.hpp"
 
 namespace ww::isa {
 namespace {
@@ -133,14 +134,14 @@ void bind_cluster_wait(const Match&, Binding& binding) { binding.run = run_clust
 
 // Orders proxies that no access here goes through.
 void run_no_fence(Warp&, const Inst&) {}
-// aux: a machine::Fence
 void run_fence(Warp& w, const Inst& in) {
-    if (machine::EventSink* sink = w.grid->sink) sink->fence(w, in, static_cast<Fence>(in.aux), w.active);
+    if (machine::EventSink* sink = w.grid->sink) sink->fence(w, in, machine::fence_kind(in), w.active);
 }
 // Of semantics and scope, what the row's text fixes.
 template <Fence Kind, machine::Semantics Fixed = machine::Semantics::acq_rel, machine::Scope Reach = machine::Scope::cta>
 void bind_fence(const Match& match, Binding& binding) {
-    binding.aux = static_cast<uint64_t>(Kind);
+    // membar is another name of fence.sc.
+    binding.aux = machine::fence_aux(Kind, Kind == Fence::memory && (match.get(".sem") == ".sc" || !match.get(".level").empty()));
     binding.ordering = ordering_of(match, {Fixed, Reach});
     binding.run = run_fence;
 }

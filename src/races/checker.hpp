@@ -88,6 +88,7 @@ class Checker : public machine::EventSink {
     void by_threads(const machine::MemoryEvent& event);
     void by_operation(const machine::MemoryEvent& event);
     void strong(const machine::MemoryEvent& event, int lane, WarpState& warp);
+    void order_sc(const machine::Warp& warp, WarpState& state, LaneMask lanes, machine::Scope scope);
     static uint64_t location_of(const machine::MemoryEvent& event, uint64_t address, uint32_t slot);
     static void publish(Location& location, machine::Scope scope, const machine::Block& block, SharedClock clock);
     static void observe(const Location& location, const machine::Ordering& ordering, const machine::Block& block, LaneMask self, WarpState& warp);
@@ -124,6 +125,8 @@ class Checker : public machine::EventSink {
     std::vector<Slot> slots_;
     Shadow global_;
     std::unordered_map<uint64_t, Location> locations_;  // by generic address; shared: with the slot
+    // What the fences.sc so far knew, by how far they reached and of which block or cluster they were.
+    std::map<std::pair<size_t, uint64_t>, SharedClock> sc_;
     std::vector<Finding> findings_;
     std::map<std::tuple<Rule, uint32_t, uint32_t>, size_t> known_;
 };

@@ -2,6 +2,7 @@
 // What orders threads: barriers of a warp, a block and a cluster, fences, releases and acquires.
 #include <algorithm>
 
+#include "machine/fence.hpp"
 #include "races/checker.hpp"
 
 namespace ww::races {
@@ -118,6 +119,7 @@ void Checker::fence(const Warp& warp, const machine::Inst& inst, machine::Fence 
                              .global = kind == Fence::proxy_async || kind == Fence::proxy_async_global};
     const bool of_proxies = spaces.shared || spaces.global;
     if (of_proxies) state.fence(lanes, spaces);
+    if (machine::is_sc_fence(inst)) order_sc(warp, state, lanes, inst.ordering.scope);
     const size_t scope = static_cast<size_t>(inst.ordering.scope);
     state.each_group(lanes, [&](WarpState::Group& group) {
         auto known = std::make_shared<Clock>(*group.clock);
@@ -135,6 +137,21 @@ void Checker::fence(const Warp& warp, const machine::Inst& inst, machine::Fence 
         const auto released = std::make_shared<const Clock>(state.release(group, group.lanes));
         for (size_t to = 0; to <= scope; ++to) group.released[to] = released;
     });
+}
+
+// A fence.sc comes after those that ran before it, where both scopes include the other's thread: they have
+// a block in common, or a cluster or the grid that both reach.
+void Checker::order_sc(const Warp& warp, WarpState& state, LaneMask lanes, machine::Scope scope) {
+    const std::array<uint64_t, 4> who = {warp.block->linear_id, warp.block->cluster.index, 0, 0};
+    for (size_t reach = 0; reach <= static_cast<size_t>(scope); ++reach)
+        if (const auto found = sc_.find({reach, who[reach]}); found != sc_.end()) state.acquire(lanes, *found->second);
+    const Clock known = state.release(lanes);
+    for (size_t reach = 0; reach <= static_cast<size_t>(scope); ++reach) {
+        SharedClock& before = sc_[{reach, who[reach]}];
+        auto both = before ? std::make_shared<Clock>(*before) : std::make_shared<Clock>();
+        both->join(known);
+        before = std::move(both);
+    }
 }
 
 uint64_t Checker::location_of(const machine::MemoryEvent& event, uint64_t address, uint32_t slot) {
