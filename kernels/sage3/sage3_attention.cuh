@@ -348,6 +348,40 @@ __device__ __forceinline__ void store_result(const Params<T>& p, const Place& at
 
 namespace sage3 {
 
+// One tile of keys: its logits, their softmax, its part of O.
+template <int kDepth, bool kMasked, class T>
+__device__ __forceinline__ void attend(const Params<T>& p, const Place& at, int tile, const QueryFragments<kDepth>& q,
+                                       const Stage<kDepth>& stage, float c, RowState& state, float (&o)[kDepth / 8][4]) {
+    float s[kColumnTiles][4], largest[2][kBands], rescale[2];
+    Probabilities probabilities;
+    multiply_q_k(q, stage, at, s);
+    if constexpr (kMasked) mask(p, at, tile, s);
+    tap_scores(p, at, tile, s);
+    group_maxima(s, largest);
+    advance(state, largest, c, rescale);
+    quantize_p(s, largest, c, state, at, probabilities);
+    tap_probabilities(p, at, tile, largest, probabilities, state);
+#pragma unroll
+    for (int j = 0; j < kDepth / 8; ++j)
+#pragma unroll
+        for (int x = 0; x < 4; ++x) o[j][x] = ptx::mul_rn_f32(o[j][x], rescale[x / 2]);
+    multiply_p_v(probabilities, stage, at, o);
+    tap_o<kDepth>(p, at, tile, o);
+}
+
+// A tile out of the stage that was loaded before, while the next one is loaded.
+template <int kDepth, bool kMasked, class T>
+__device__ __forceinline__ void step(const Params<T>& p, const Place& at, int tile, const QueryFragments<kDepth>& q,
+                                     const Stage<kDepth>& stage, Stage<kDepth>& next, float c, RowState& state,
+                                     float (&o)[kDepth / 8][4]) {
+    if (tile > 0) start_load(p, at, tile - 1, next);
+    ptx::cp_async_commit_group();  // empty at the last tile: the wait below stays the same
+    ptx::cp_async_wait_group<1>();
+    ptx::bar_sync(0);
+    attend<kDepth, kMasked>(p, at, tile, q, stage, c, state, o);
+    ptx::bar_sync(0);  // everyone is done with this stage: the next step may refill it
+}
+
 template <Config kConfig, class T>
 __device__ void attention(const Params<T>& p) {
     constexpr int kDepth = kConfig.head_dim;
@@ -377,30 +411,12 @@ __device__ void attention(const Params<T>& p) {
     tap_unvisited<kDepth>(p, at, tiles);
     if (tiles > 0) start_load(p, at, tiles - 1, stages[0]);
     ptx::cp_async_commit_group();
-    for (int tile = tiles - 1, now = 0; tile >= 0; --tile, now ^= 1) {
-        if (tile > 0) start_load(p, at, tile - 1, stages[now ^ 1]);
-        ptx::cp_async_commit_group();  // empty at the last tile: the wait below stays the same
-        ptx::cp_async_wait_group<1>();
-        ptx::bar_sync(0);
-        const Stage<kDepth>& stage = stages[now];
-
-        float s[kColumnTiles][4], largest[2][kBands], rescale[2];
-        Probabilities probabilities;
-        multiply_q_k(q, stage, at, s);
-        if ((tile + 1) * kTile > safe_end) mask(p, at, tile, s);
-        tap_scores(p, at, tile, s);
-        group_maxima(s, largest);
-        advance(state, largest, c, rescale);
-        quantize_p(s, largest, c, state, at, probabilities);
-        tap_probabilities(p, at, tile, largest, probabilities, state);
-#pragma unroll
-        for (int j = 0; j < kDepth / 8; ++j)
-#pragma unroll
-            for (int x = 0; x < 4; ++x) o[j][x] = ptx::mul_rn_f32(o[j][x], rescale[x / 2]);
-        multiply_p_v(probabilities, stage, at, o);
-        tap_o<kDepth>(p, at, tile, o);
-        ptx::bar_sync(0);  // everyone is done with this stage: the next step may refill it
-    }
+    // Masks only touch the first tiles: they have a loop of their own.
+    int tile = tiles - 1, now = 0;
+    for (; tile >= 0 && (tile + 1) * kTile > safe_end; --tile, now ^= 1)
+        step<kDepth, true>(p, at, tile, q, stages[now], stages[now ^ 1], c, state, o);
+    for (; tile >= 0; --tile, now ^= 1)
+        step<kDepth, false>(p, at, tile, q, stages[now], stages[now ^ 1], c, state, o);
     store_result<kDepth>(p, at, state, o);
 }
 
