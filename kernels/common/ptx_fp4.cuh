@@ -17,6 +17,21 @@ __device__ __forceinline__ unsigned cvt_rn_satfinite_e2m1x2_f32(float high, floa
     return d;
 }
 
+// Eight e2m1 codes, x[0] in bits 0-3: four of the conversion above and the mov that joins their results, since
+// an 8-bit register cannot leave an asm statement. ptxas makes it four instructions.
+__device__ __forceinline__ unsigned cvt_rn_satfinite_e2m1x2_f32_x4(const float (&x)[8]) {
+    unsigned d;
+    asm("{\n\t.reg .b8 a, b, c, d;\n\t"
+        "cvt.rn.satfinite.e2m1x2.f32 a, %2, %1;\n\t"
+        "cvt.rn.satfinite.e2m1x2.f32 b, %4, %3;\n\t"
+        "cvt.rn.satfinite.e2m1x2.f32 c, %6, %5;\n\t"
+        "cvt.rn.satfinite.e2m1x2.f32 d, %8, %7;\n\t"
+        "mov.b32 %0, {a, b, c, d};\n\t}"
+        : "=r"(d)
+        : "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]), "f"(x[4]), "f"(x[5]), "f"(x[6]), "f"(x[7]));
+    return d;
+}
+
 // Two e4m3 codes: low in bits 0-7, high in bits 8-15. Nearest even, saturating to +-448.
 __device__ __forceinline__ unsigned short cvt_rn_satfinite_e4m3x2_f32(float high, float low) {
     unsigned short d;

@@ -241,8 +241,8 @@ __device__ __forceinline__ void advance(RowState& state, const float (&largest)[
 }
 
 // Two-level quantisation in registers: a group's scale is P of its maximum over 6, at most 448, so
-// the largest code of each group is 6. s becomes P over the unrounded scale, in [0, 6].
-__device__ __forceinline__ void quantize_p(float (&s)[kColumnTiles][4], const float (&largest)[2][kBands],
+// the largest code of each group is 6.
+__device__ __forceinline__ void quantize_p(const float (&s)[kColumnTiles][4], const float (&largest)[2][kBands],
                                            float c, RowState& state, const Place& at, Probabilities& out) {
     float scale[2][kBands];
 #pragma unroll
@@ -252,20 +252,15 @@ __device__ __forceinline__ void quantize_p(float (&s)[kColumnTiles][4], const fl
             const float to_row = ptx::mul_rn_f32(ptx::sub_rn_f32(largest[half][band], finite(state.max[half])), c);
             scale[half][band] = ptx::mul_rn_f32(kLargestScale, ptx::ex2_approx_ftz_f32(to_row));
             const float top = finite(largest[half][band]);
-            float of_group = 0.0f;
-            unsigned codes = 0;
+            float x[8], of_group = 0.0f;  // eight keys of this thread in a row
 #pragma unroll
-            for (int i = 0; i < 8; i += 2) {
-                float(&pair)[4] = s[band * 4 + i / 2];
-#pragma unroll
-                for (int x = half * 2; x < half * 2 + 2; ++x) {
-                    pair[x] = ptx::ex2_approx_ftz_f32(ptx::fma_rn_f32(ptx::sub_rn_f32(pair[x], top), c, kLog2Six));
-                    of_group = ptx::add_rn_f32(of_group, pair[x]);
-                }
-                codes |= ptx::cvt_rn_satfinite_e2m1x2_f32(pair[half * 2 + 1], pair[half * 2]) << i * 4;
+            for (int i = 0; i < 8; ++i) {
+                x[i] = ptx::ex2_approx_ftz_f32(
+                    ptx::fma_rn_f32(ptx::sub_rn_f32(s[band * 4 + i / 2][half * 2 + i % 2], top), c, kLog2Six));
+                of_group = ptx::add_rn_f32(of_group, x[i]);
             }
             state.sum[half] = ptx::fma_rn_f32(scale[half][band], of_group, state.sum[half]);
-            out.codes[band / 2][band % 2 * 2 + half] = codes;
+            out.codes[band / 2][band % 2 * 2 + half] = ptx::cvt_rn_satfinite_e2m1x2_f32_x4(x);
         }
     // Lanes 4g + 0, 1 hold the scales of keys 0-15 of a band, lanes 4g + 2, 3 those of keys 16-31.
     // The product reads four consecutive groups of row g from lane 4g, of row g + 8 from 4g + 1.
