@@ -18,8 +18,8 @@ constexpr int kAttentionThreads = 32 * kWarps;
 constexpr int kColumnTiles = kTile / 8;      // 8-key products of a tile
 constexpr int kBands = kTile / kPermuted;    // 32-key bands: in each a thread owns 8 consecutive keys
 constexpr int kSteps = kTile / 64;           // k = 64 steps of P V
-constexpr float kLargestScale = 448.0f;      // of ue4m3; 6 is e2m1's: P is at most 448 * 6
-constexpr float kLog2Six = 2.58496250f;
+constexpr float kLog2Largest = 8.80735492f;  // log2(448), the largest scale of ue4m3
+constexpr float kLog2Six = 2.58496250f;      // the largest code of e2m1: P is at most 448 * 6
 constexpr float kLog2Scale = 0.392317423f;  // log2(448 * 6 / 2^11)
 constexpr float kLn2 = 0.693147181f;
 
@@ -208,7 +208,11 @@ struct RowState {
     float max[2], sum[2];  // sum: this thread's share
 };
 
-__device__ __forceinline__ float finite(float x) { return x == minus_infinity() ? 0.0f : x; }
+// A maximum as the subtrahend of a logit: where all keys may be masked, 0 for -inf.
+template <bool kMasked>
+__device__ __forceinline__ float subtrahend(float x) {
+    return kMasked && x == minus_infinity() ? 0.0f : x;
+}
 
 // Largest of each row's 16-key groups: a group is 8 keys of this lane and 8 of its neighbour.
 __device__ __forceinline__ void group_maxima(const float (&s)[kColumnTiles][4], float (&largest)[2][kBands]) {
@@ -224,6 +228,7 @@ __device__ __forceinline__ void group_maxima(const float (&s)[kColumnTiles][4], 
 }
 
 // Moves the row state on to this tile; rescale[half] is what older sums are multiplied by.
+template <bool kMasked>
 __device__ __forceinline__ void advance(RowState& state, const float (&largest)[2][kBands], float c,
                                         float (&rescale)[2]) {
 #pragma unroll
@@ -235,33 +240,34 @@ __device__ __forceinline__ void advance(RowState& state, const float (&largest)[
         const float before = state.max[half];
         state.max[half] = ptx::max_NaN_f32(before, m);
         rescale[half] = ptx::ex2_approx_ftz_f32(
-            ptx::mul_rn_f32(ptx::sub_rn_f32(before, finite(state.max[half])), c));
+            ptx::mul_rn_f32(ptx::sub_rn_f32(before, subtrahend<kMasked>(state.max[half])), c));
         state.sum[half] = ptx::mul_rn_f32(state.sum[half], rescale[half]);
     }
 }
 
 // Two-level quantisation in registers: a group's scale is P of its maximum over 6, at most 448, so
 // the largest code of each group is 6.
+template <bool kMasked>
 __device__ __forceinline__ void quantize_p(const float (&s)[kColumnTiles][4], const float (&largest)[2][kBands],
                                            float c, RowState& state, const Place& at, Probabilities& out) {
     float scale[2][kBands];
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
+    for (int half = 0; half < 2; ++half) {
+        const float row = ptx::fma_rn_f32(-subtrahend<kMasked>(state.max[half]), c, kLog2Largest);
 #pragma unroll
         for (int band = 0; band < kBands; ++band) {
-            const float to_row = ptx::mul_rn_f32(ptx::sub_rn_f32(largest[half][band], finite(state.max[half])), c);
-            scale[half][band] = ptx::mul_rn_f32(kLargestScale, ptx::ex2_approx_ftz_f32(to_row));
-            const float top = finite(largest[half][band]);
+            scale[half][band] = ptx::ex2_approx_ftz_f32(ptx::fma_rn_f32(largest[half][band], c, row));
+            const float group = ptx::fma_rn_f32(-subtrahend<kMasked>(largest[half][band]), c, kLog2Six);
             float x[8], of_group = 0.0f;  // eight keys of this thread in a row
 #pragma unroll
             for (int i = 0; i < 8; ++i) {
-                x[i] = ptx::ex2_approx_ftz_f32(
-                    ptx::fma_rn_f32(ptx::sub_rn_f32(s[band * 4 + i / 2][half * 2 + i % 2], top), c, kLog2Six));
+                x[i] = ptx::ex2_approx_ftz_f32(ptx::fma_rn_f32(s[band * 4 + i / 2][half * 2 + i % 2], c, group));
                 of_group = ptx::add_rn_f32(of_group, x[i]);
             }
             state.sum[half] = ptx::fma_rn_f32(scale[half][band], of_group, state.sum[half]);
             out.codes[band / 2][band % 2 * 2 + half] = ptx::cvt_rn_satfinite_e2m1x2_f32_x4(x);
         }
+    }
     // Lanes 4g + 0, 1 hold the scales of keys 0-15 of a band, lanes 4g + 2, 3 those of keys 16-31.
     // The product reads four consecutive groups of row g from lane 4g, of row g + 8 from 4g + 1.
     const unsigned pick = at.t % 2 == 0 ? 0x6240u : 0x7351u;
@@ -353,8 +359,8 @@ __device__ __forceinline__ void attend(const Params<T>& p, const Place& at, int 
     if constexpr (kMasked) mask(p, at, tile, s);
     tap_scores(p, at, tile, s);
     group_maxima(s, largest);
-    advance(state, largest, c, rescale);
-    quantize_p(s, largest, c, state, at, probabilities);
+    advance<kMasked>(state, largest, c, rescale);
+    quantize_p<kMasked>(s, largest, c, state, at, probabilities);
     tap_probabilities(p, at, tile, largest, probabilities, state);
 #pragma unroll
     for (int j = 0; j < kDepth / 8; ++j)
