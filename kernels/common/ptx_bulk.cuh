@@ -14,6 +14,10 @@ __device__ __forceinline__ void fence_mbarrier_init_release_cluster() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+__device__ __forceinline__ void mbarrier_arrive(unsigned mbarrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mbarrier) : "memory");
+}
+
 // One arrival, and the phase waits for that many more bytes of copies.
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(unsigned mbarrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), "r"(bytes) : "memory");
@@ -34,7 +38,7 @@ __device__ __forceinline__ bool mbarrier_try_wait_parity(unsigned mbarrier, unsi
 // Both addresses and the size are multiples of 16. The mbarrier receives the bytes.
 __device__ __forceinline__ void cp_async_bulk_shared_global(unsigned shared, const void* global, unsigned bytes,
                                                             unsigned mbarrier) {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared),
+    asm volatile("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared),
                  "l"(global), "r"(bytes), "r"(mbarrier)
                  : "memory");
 }

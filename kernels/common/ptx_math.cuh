@@ -35,6 +35,13 @@ __device__ __forceinline__ float rcp_rn_f32(float a) {
     return d;
 }
 
+// Within 1 ulp; a subnormal operand counts as zero.
+__device__ __forceinline__ float rcp_approx_ftz_f32(float a) {
+    float d;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(d) : "f"(a));
+    return d;
+}
+
 __device__ __forceinline__ float abs_f32(float a) {
     float d;
     asm("abs.f32 %0, %1;" : "=f"(d) : "f"(a));

@@ -14,6 +14,17 @@ __device__ __forceinline__ void ldmatrix_sync_x4_b16(unsigned (&d)[4], unsigned 
                  : "memory");
 }
 
+__device__ __forceinline__ unsigned ld_shared_b32(unsigned shared) {
+    unsigned d;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(d) : "r"(shared) : "memory");
+    return d;
+}
+
+// Two values from shared memory. volatile: loading them twice costs less than moving them.
+__device__ __forceinline__ void ld_volatile_shared_v2_f32(float& a, float& b, unsigned shared) {
+    asm volatile("ld.volatile.shared.v2.f32 {%0, %1}, [%2];" : "=f"(a), "=f"(b) : "r"(shared) : "memory");
+}
+
 // D += A B, m16n8k64, e2m1 with one ue4m3 scale for 16 elements along k (sm_120a). Fragments (8 codes
 // a register): a[0] row g, k 8t..; a[1] row g + 8; a[2], a[3] the same at k + 32; b0 column g, k 8t..;
 // b1 at k + 32; d[0], d[1] row g, columns 2t, 2t + 1; d[2], d[3] row g + 8. The four scales of

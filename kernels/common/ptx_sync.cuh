@@ -20,6 +20,19 @@ __device__ __forceinline__ unsigned shfl_sync_bfly_b32(unsigned a, int lane_mask
     return d;
 }
 
+// Registers of each thread from here on (a multiple of 8, 24 to 256); every warp of the warpgroup.
+template <int kRegisters>
+__device__ __forceinline__ void setmaxnreg_inc() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ __forceinline__ void setmaxnreg_dec() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+// All lanes of the warp; orders their accesses to memory.
+__device__ __forceinline__ void bar_warp_sync() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
+
 __device__ __forceinline__ void bar_sync(int barrier) {
     asm volatile("bar.sync %0;" ::"r"(barrier) : "memory");
 }

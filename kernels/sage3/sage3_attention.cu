@@ -2,7 +2,7 @@
 // Compiled for one head dimension (WW_HEAD_DIM, padded) and one type (WW_TYPE: F16 or Bf16).
 #include "sage3_attention.cuh"
 
-extern "C" __global__ void __launch_bounds__(sage3::kAttentionThreads)
+extern "C" __global__ void __launch_bounds__(sage3::kAttentionThreads, 1)
 sage3_attention(const unsigned char* q_codes, const unsigned char* q_scales, const unsigned char* k_codes,
                 const unsigned char* k_scales, const unsigned char* v_codes, const unsigned char* v_scales,
                 const float* bias, const float* shift, WW_TYPE* o, float* lse, long long o_batch,

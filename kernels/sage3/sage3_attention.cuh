@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// FP4 attention of Sage Attention 3 for sm_120a, first form: cp.async, two buffers, no warp
-// specialisation. One block makes 128 queries of one head; warp w its rows 16w .. 16w + 15. Keys
-// come in tiles of 128, the last one first, so that masks only touch the first steps.
+// FP4 attention of Sage Attention 3 for sm_120a. One block makes 128 queries of one head: warp w its
+// rows 16w .. 16w + 15, and one thread of a third warpgroup loads. Keys come in tiles of 128 through a ring of mbarriers,
+// the last one first, so that masks only touch the first steps.
 //   S = bias + Q4 K4^T;  P = 2688 * 2^((S - m) c) in e2m1 with one ue4m3 scale for 16 keys, made in
 //   registers;  O = O 2^((m_old - m) c) + P4 V4;  l likewise from the unquantised P;  O / l.
 #pragma once
+#include "../common/ptx_bulk.cuh"
 #include "../common/ptx_cp_async.cuh"
 #include "../common/ptx_fp4.cuh"
 #include "../common/ptx_mma.cuh"
@@ -13,8 +14,10 @@
 
 namespace sage3 {
 
-constexpr int kWarps = 8;
-constexpr int kAttentionThreads = 32 * kWarps;
+constexpr int kWarps = 8;    // that compute: two warpgroups; of a third, one thread loads
+constexpr int kAttentionThreads = 32 * (kWarps + 4);
+constexpr int kRegistersToCompute = 232, kRegistersToLoad = 24;
+constexpr int kStages = 2;
 constexpr int kColumnTiles = kTile / 8;      // 8-key products of a tile
 constexpr int kBands = kTile / kPermuted;    // 32-key bands: in each a thread owns 8 consecutive keys
 constexpr int kSteps = kTile / 64;           // k = 64 steps of P V
@@ -56,13 +59,25 @@ struct Params {
 #endif
 };
 
+// Bytes of a stage of the ring: one tile of keys, as the bulk copies bring it.
 template <int kDepth>
 struct Stage {
-    alignas(16) unsigned char k_codes[kTile * kDepth / 2];
-    alignas(16) unsigned char v_codes[kDepth * kTile / 2];
-    alignas(16) unsigned char k_scales[kTile * kDepth / kGroup];
-    alignas(16) unsigned char v_scales[kDepth * kTile / kGroup];
-    alignas(16) float bias[kTile];
+    static constexpr unsigned kCodes = kTile * kDepth / 2, kScales = kTile * kDepth / kGroup;  // of K, and of V
+    static constexpr unsigned kKeyCodes = 0, kValueCodes = kCodes, kKeyScales = 2 * kCodes,
+                              kValueScales = kKeyScales + kScales, kBias = kValueScales + kScales,
+                              kBytes = kBias + kTile * 4;
+};
+
+// Shared memory of a block: the stages, and mbarriers of each. `full` completes when a tile has arrived, `empty`
+// when every warp has read it. Addresses are those of cvta_to_shared.
+template <int kDepth>
+struct Ring {
+    static constexpr unsigned kStage = Stage<kDepth>::kBytes, kBytes = kStages * (kStage + 16);
+    unsigned start;
+
+    __device__ __forceinline__ unsigned stage(unsigned i) const { return start + i * kStage; }
+    __device__ __forceinline__ unsigned full(unsigned i) const { return start + kStages * kStage + i * 16; }
+    __device__ __forceinline__ unsigned empty(unsigned i) const { return full(i) + 8; }
 };
 
 // Where this thread stands: lane 4g + t owns rows g and g + 8 of its warp's 16.
@@ -73,44 +88,66 @@ struct Place {
     __device__ __forceinline__ int row(int half) const { return first_row + g + 8 * half; }
 };
 
-// Row-major rows of kRowBytes bytes in shared memory, their 16-byte chunks exchanged so that the
-// eight rows of an ldmatrix lie in different banks.
-template <int kRowBytes>
-__device__ __forceinline__ int swizzled(int row, int chunk) {
-    constexpr int kChunks = kRowBytes / 16, kRowsOfLine = 128 / kRowBytes;
-    return row * kRowBytes + (chunk ^ (row / kRowsOfLine % kChunks)) * 16;
-}
-
-__device__ __forceinline__ void copy_16(const void* to, const void* from) {
-    ptx::cp_async_cg_16(ptx::cvta_to_shared(to), from);
-}
-
-// Starts the copies of one key tile.
-template <int kDepth, class T>
-__device__ __forceinline__ void start_load(const Params<T>& p, const Place& at, int tile, Stage<kDepth>& stage) {
-    constexpr int kKeyBytes = kDepth / 2, kTokenBytes = kTile / 2;
-    const int lkp = padded(p.lk);
-    const unsigned char* k = p.k_codes + (static_cast<long long>(at.kv) * lkp + tile * kTile) * kKeyBytes;
-    for (int i = threadIdx.x; i < kTile * kKeyBytes / 16; i += kAttentionThreads)
-        copy_16(stage.k_codes + swizzled<kKeyBytes>(i / (kKeyBytes / 16), i % (kKeyBytes / 16)), k + i * 16);
-    const unsigned char* v =
-        p.v_codes + static_cast<long long>(at.kv) * kDepth * (lkp / 2) + tile * kTokenBytes;
-    for (int i = threadIdx.x; i < kDepth * kTokenBytes / 16; i += kAttentionThreads) {
-        const int channel = i / (kTokenBytes / 16), chunk = i % (kTokenBytes / 16);
-        copy_16(stage.v_codes + swizzled<kTokenBytes>(channel, chunk),
-                v + static_cast<long long>(channel) * (lkp / 2) + chunk * 16);
+// How far one is round the ring.
+struct Turn {
+    unsigned stage = 0, parity = 0;
+    __device__ __forceinline__ void next() {
+        if (++stage < kStages) return;
+        stage = 0;
+        parity ^= 1;
     }
-    const unsigned char* ks =
-        p.k_scales + (static_cast<long long>(at.kv) * lkp + tile * kTile) * (kDepth / kGroup);
-    for (int i = threadIdx.x; i < kTile * kDepth / kGroup / 16; i += kAttentionThreads)
-        copy_16(stage.k_scales + i * 16, ks + i * 16);
-    // 64 channels are 64 * LkP / 16 bytes of scales, 512 of them this tile's.
-    const unsigned char* vs = p.v_scales + static_cast<long long>(at.kv) * kDepth * (lkp / kGroup) + tile * 512;
-    for (int i = threadIdx.x; i < kDepth * kTile / kGroup / 16; i += kAttentionThreads)
-        copy_16(stage.v_scales + i * 16, vs + static_cast<long long>(i / 32) * 64 * (lkp / kGroup) + i % 32 * 16);
-    const float* bias =
-        p.bias + (static_cast<long long>(at.bh) * (padded(p.lq) / kTile) + at.query_tile) * lkp + tile * kTile;
-    for (int i = threadIdx.x; i < kTile / 4; i += kAttentionThreads) copy_16(stage.bias + i * 4, bias + i * 4);
+};
+
+__device__ __forceinline__ void wait(unsigned mbarrier, unsigned parity) {
+    while (!ptx::mbarrier_try_wait_parity(mbarrier, parity)) {
+    }
+}
+
+// One thread asks for all tiles, the last first, each as soon as its stage is empty.
+template <int kDepth, class T>
+__device__ __forceinline__ void produce(const Params<T>& p, const Place& at, int tiles, const Ring<kDepth>& ring) {
+    using S = Stage<kDepth>;
+    constexpr unsigned kOf64 = 64 * kTile / kGroup;  // bytes of V's scales of 64 channels and a tile
+    const long long lkp = padded(p.lk), key = at.kv * lkp;
+    const float* bias = p.bias + (static_cast<long long>(at.bh) * (padded(p.lq) / kTile) + at.query_tile) * lkp;
+    Turn turn;
+    for (int tile = tiles - 1; tile >= 0; --tile, turn.next()) {
+        if (tiles - 1 - tile >= kStages) wait(ring.empty(turn.stage), turn.parity ^ 1);
+        const unsigned stage = ring.stage(turn.stage), full = ring.full(turn.stage);
+        const long long first = key + tile * kTile;  // stored row of K
+        const auto* v_scales = p.v_scales + key * (kDepth / kGroup) + tile * kOf64;
+        ptx::mbarrier_arrive_expect_tx(full, S::kBytes);
+        ptx::cp_async_bulk_shared_global(stage + S::kKeyCodes, p.k_codes + first * (kDepth / 2), S::kCodes, full);
+        ptx::cp_async_bulk_shared_global(stage + S::kKeyScales, p.k_scales + first * (kDepth / kGroup), S::kScales, full);
+        ptx::cp_async_bulk_shared_global(stage + S::kBias, bias + tile * kTile, kTile * 4, full);
+        ptx::cp_async_bulk_shared_global(stage + S::kValueCodes, p.v_codes + first * (kDepth / 2), S::kCodes, full);
+#pragma unroll
+        for (unsigned i = 0; i < kDepth / 64; ++i)
+            ptx::cp_async_bulk_shared_global(stage + S::kValueScales + i * kOf64, v_scales + i * 64 * (lkp / kGroup), kOf64,
+                                             full);
+    }
+}
+
+// Where this lane reads in a stage, from the start of each array. What depends on the product is added to
+// it as a constant: offsets of rows and scales are the same again after 32 rows.
+struct Lane {
+    unsigned k_codes, v_codes;  // row that ldmatrix wants of this lane
+    unsigned scales;            // of row 8t + g of 32: lane 4g + j serves product j
+    unsigned bias;              // of keys 8t .. 8t + 7
+
+    template <int kDepth>
+    __device__ __forceinline__ static Lane of(const Place& at) {
+        constexpr int kKeyBytes = kDepth / 2, kChunks = kKeyBytes / 16;
+        const int matrix = at.lane / 8, row = at.lane % 8, of_32 = at.t * 8 + at.g;
+        return {static_cast<unsigned>(code_offset(matrix / kChunks * 8 + row, matrix % kChunks * 16, kKeyBytes)),
+                static_cast<unsigned>(code_offset(row, matrix * 16, kTile / 2)),
+                static_cast<unsigned>(scale_offset(of_32, 0, kTile / kGroup)), at.t * 8 * 4u};
+    }
+};
+// Of 32 rows `block` and the columns of `step`, of kColumns.
+template <int kColumns>
+__device__ __forceinline__ constexpr unsigned scale_of_32(int block, int step) {
+    return static_cast<unsigned>(scale_offset(block * 32, step * 4, kColumns));
 }
 
 // Fragments of Q and its scales, kept in registers for the whole loop.
@@ -139,30 +176,28 @@ struct QueryFragments {
 
 // S[8-key product][row half * 2 + column]: the accumulators begin with the bias of their keys.
 template <int kDepth>
-__device__ __forceinline__ void multiply_q_k(const QueryFragments<kDepth>& q, const Stage<kDepth>& stage,
-                                             const Place& at, float (&s)[kColumnTiles][4]) {
+__device__ __forceinline__ void multiply_q_k(const QueryFragments<kDepth>& q, unsigned stage, const Lane& lane,
+                                             float (&s)[kColumnTiles][4]) {
     constexpr int kKeyBytes = kDepth / 2, kChunks = kKeyBytes / 16;
+    const unsigned bias = stage + Stage<kDepth>::kBias + lane.bias;
+    const unsigned scale = stage + Stage<kDepth>::kKeyScales + lane.scales;
+    const unsigned codes = stage + Stage<kDepth>::kKeyCodes + lane.k_codes;
 #pragma unroll
     for (int j = 0; j < kColumnTiles; ++j)
 #pragma unroll
-        for (int c = 0; c < 4; ++c)  // the keys of band j / 4 that this thread owns: 8t .. 8t + 7
-            s[j][c] = stage.bias[j / 4 * kPermuted + at.t * 8 + j % 4 * 2 + c % 2];
+        for (int half = 0; half < 2; ++half)  // the keys of band j / 4 that this thread owns: 8t .. 8t + 7
+            ptx::ld_volatile_shared_v2_f32(s[j][half * 2], s[j][half * 2 + 1], bias + (j / 4 * kPermuted + j % 4 * 2) * 4);
 #pragma unroll
     for (int band = 0; band < kBands; ++band) {
-        const int scale_key = band * kPermuted + at.t * 8 + at.g;  // lane 4g + j serves product j
         unsigned scales[kDepth / 64];
 #pragma unroll
         for (int step = 0; step < kDepth / 64; ++step)
-            scales[step] = *reinterpret_cast<const unsigned*>(
-                stage.k_scales + scale_offset(scale_key, step * 4, kDepth / kGroup));
+            scales[step] = ptx::ld_shared_b32(scale + scale_of_32<kDepth / kGroup>(band, step));
         unsigned b[4][kDepth / 64][2];  // [product][step]: one ldmatrix fills 4 / kChunks products
 #pragma unroll
         for (int j = 0; j < 4; j += 4 / kChunks) {
-            const int matrix = at.lane / 8;
-            const int key = band * kPermuted + (j + matrix / kChunks) * 8 + at.lane % 8;
             unsigned d[4];
-            ptx::ldmatrix_sync_x4_b16(
-                d, ptx::cvta_to_shared(stage.k_codes + swizzled<kKeyBytes>(key, matrix % kChunks)));
+            ptx::ldmatrix_sync_x4_b16(d, codes + (band * kPermuted + j * 8) * kKeyBytes);
 #pragma unroll
             for (int i = 0; i < 4; ++i) b[j + i / kChunks][i % kChunks / 2][i % 2] = d[i];
         }
@@ -282,23 +317,19 @@ __device__ __forceinline__ void quantize_p(const float (&s)[kColumnTiles][4], co
 
 // O += P V. o[8-channel product][row half * 2 + column].
 template <int kDepth>
-__device__ __forceinline__ void multiply_p_v(const Probabilities& p, const Stage<kDepth>& stage, const Place& at,
+__device__ __forceinline__ void multiply_p_v(const Probabilities& p, unsigned stage, const Lane& lane,
                                              float (&o)[kDepth / 8][4]) {
     constexpr int kTokenBytes = kTile / 2;
+    const unsigned scale = stage + Stage<kDepth>::kValueScales + lane.scales;
+    const unsigned codes = stage + Stage<kDepth>::kValueCodes + lane.v_codes;
 #pragma unroll
     for (int block = 0; block < kDepth / 32; ++block) {
-        const int scale_channel = block * 32 + at.t * 8 + at.g;  // lane 4g + j serves product j
         unsigned scales[kSteps], b[4][4];
 #pragma unroll
         for (int step = 0; step < kSteps; ++step)
-            scales[step] = *reinterpret_cast<const unsigned*>(
-                stage.v_scales + scale_offset(scale_channel, step * 4, kTile / kGroup));
+            scales[step] = ptx::ld_shared_b32(scale + scale_of_32<kTile / kGroup>(block, step));
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            const int channel = block * 32 + j * 8 + at.lane % 8;
-            ptx::ldmatrix_sync_x4_b16(
-                b[j], ptx::cvta_to_shared(stage.v_codes + swizzled<kTokenBytes>(channel, at.lane / 8)));
-        }
+        for (int j = 0; j < 4; ++j) ptx::ldmatrix_sync_x4_b16(b[j], codes + (block * 32 + j * 8) * kTokenBytes);
         float(*const d)[4] = o + block * 4;
 #pragma unroll
         for (int step = 0; step < kSteps; ++step) {
@@ -324,7 +355,7 @@ __device__ __forceinline__ void store_result(const Params<T>& p, const Place& at
         const float sum = quad_sum(state.sum[half]);
         const int row = at.row(half);
         if (row >= p.lq) continue;
-        const float inverse = sum == 0.0f ? 0.0f : ptx::rcp_rn_f32(sum);
+        const float inverse = sum == 0.0f ? 0.0f : ptx::rcp_approx_ftz_f32(sum);
         T* out = p.o + at.bh / p.heads * p.o_batch + at.bh % p.heads * p.o_head + row * p.o_token;
 #pragma unroll
         for (int j = 0; j < kDepth / 8; ++j)
@@ -352,10 +383,10 @@ namespace sage3 {
 // One tile of keys: its logits, their softmax, its part of O.
 template <int kDepth, bool kMasked, class T>
 __device__ __forceinline__ void attend(const Params<T>& p, const Place& at, int tile, const QueryFragments<kDepth>& q,
-                                       const Stage<kDepth>& stage, float c, RowState& state, float (&o)[kDepth / 8][4]) {
+                                       unsigned stage, const Lane& lane, float c, RowState& state, float (&o)[kDepth / 8][4]) {
     float s[kColumnTiles][4], largest[2][kBands], rescale[2];
     Probabilities probabilities;
-    multiply_q_k(q, stage, at, s);
+    multiply_q_k(q, stage, lane, s);
     if constexpr (kMasked) mask(p, at, tile, s);
     tap_scores(p, at, tile, s);
     group_maxima(s, largest);
@@ -366,28 +397,35 @@ __device__ __forceinline__ void attend(const Params<T>& p, const Place& at, int 
     for (int j = 0; j < kDepth / 8; ++j)
 #pragma unroll
         for (int x = 0; x < 4; ++x) o[j][x] = ptx::mul_rn_f32(o[j][x], rescale[x / 2]);
-    multiply_p_v(probabilities, stage, at, o);
+    multiply_p_v<kDepth>(probabilities, stage, lane, o);
     tap_o<kDepth>(p, at, tile, o);
 }
 
-// A tile out of the stage that was loaded before, while the next one is loaded.
+// The next tile out of the ring.
 template <int kDepth, bool kMasked, class T>
 __device__ __forceinline__ void step(const Params<T>& p, const Place& at, int tile, const QueryFragments<kDepth>& q,
-                                     const Stage<kDepth>& stage, Stage<kDepth>& next, float c, RowState& state,
+                                     const Ring<kDepth>& ring, const Lane& lane, Turn& turn, float c, RowState& state,
                                      float (&o)[kDepth / 8][4]) {
-    if (tile > 0) start_load(p, at, tile - 1, next);
-    ptx::cp_async_commit_group();  // empty at the last tile: the wait below stays the same
-    ptx::cp_async_wait_group<1>();
-    ptx::bar_sync(0);
-    attend<kDepth, kMasked>(p, at, tile, q, stage, c, state, o);
-    ptx::bar_sync(0);  // everyone is done with this stage: the next step may refill it
+    wait(ring.full(turn.stage), turn.parity);
+    attend<kDepth, kMasked>(p, at, tile, q, ring.stage(turn.stage), lane, c, state, o);
+    ptx::bar_warp_sync();
+    if (at.lane == 0) ptx::mbarrier_arrive(ring.empty(turn.stage));
+    turn.next();
 }
 
 template <Config kConfig, class T>
 __device__ void attention(const Params<T>& p) {
     constexpr int kDepth = kConfig.head_dim;
     static_assert(kDepth == 64 || kDepth == 128, "the quantisers pad to one of these");
-    __shared__ Stage<kDepth> stages[2];
+    __shared__ alignas(128) unsigned char shared[Ring<kDepth>::kBytes];
+    const Ring<kDepth> ring{ptx::cvta_to_shared(shared)};
+    if (threadIdx.x == 0)
+        for (unsigned i = 0; i < kStages; ++i) {
+            ptx::mbarrier_init(ring.full(i), 1);
+            ptx::mbarrier_init(ring.empty(i), kWarps);
+        }
+    ptx::fence_mbarrier_init_release_cluster();
+    ptx::bar_sync(0);
 
     const int query_tiles = padded(p.lq) / kTile;
     Place at;
@@ -405,19 +443,24 @@ __device__ void attention(const Params<T>& p) {
     const int tiles = end <= 0 ? 0 : padded(end) / kTile;
     const float c = ptx::mul_rn_f32(p.scale, kLog2e);
 
+    if (threadIdx.x >= 32 * kWarps) {
+        ptx::setmaxnreg_dec<kRegistersToLoad>();
+        if (threadIdx.x == 32 * kWarps) produce(p, at, tiles, ring);
+        return;
+    }
+    ptx::setmaxnreg_inc<kRegistersToCompute>();
     QueryFragments<kDepth> q;
     q.load(p, at);
     RowState state{{minus_infinity(), minus_infinity()}, {0.0f, 0.0f}};
     float o[kDepth / 8][4] = {};
     tap_unvisited<kDepth>(p, at, tiles);
-    if (tiles > 0) start_load(p, at, tiles - 1, stages[0]);
-    ptx::cp_async_commit_group();
     // Masks only touch the first tiles: they have a loop of their own.
-    int tile = tiles - 1, now = 0;
-    for (; tile >= 0 && (tile + 1) * kTile > safe_end; --tile, now ^= 1)
-        step<kDepth, true>(p, at, tile, q, stages[now], stages[now ^ 1], c, state, o);
-    for (; tile >= 0; --tile, now ^= 1)
-        step<kDepth, false>(p, at, tile, q, stages[now], stages[now ^ 1], c, state, o);
+    const Lane lane = Lane::of<kDepth>(at);
+    Turn turn;
+    int tile = tiles - 1;
+    for (; tile >= 0 && (tile + 1) * kTile > safe_end; --tile)
+        step<kDepth, true>(p, at, tile, q, ring, lane, turn, c, state, o);
+    for (; tile >= 0; --tile) step<kDepth, false>(p, at, tile, q, ring, lane, turn, c, state, o);
     store_result<kDepth>(p, at, state, o);
 }
 

@@ -36,9 +36,18 @@ __device__ __forceinline__ int token_of_stored_key(int p) {
     return (p & ~31) | (p & 1) | ((p & 24) >> 2) | ((p & 6) << 2);
 }
 
+// Codes of K and V are stored tile by tile as the attention kernel's shared memory holds them: rows of
+// `row_bytes` (32 or 64), whose 16-byte chunks are exchanged so that the eight rows of an ldmatrix lie in
+// different banks. Byte of a row's `byte`; rows count from the start of a tile or of the tensor.
+__host__ __device__ constexpr long long code_offset(long long row, int byte, int row_bytes) {
+    const int rows_of_line = 128 / row_bytes, chunks = row_bytes / 16;
+    const int chunk = byte / 16 ^ static_cast<int>(row / rows_of_line % chunks);
+    return row * row_bytes + chunk * 16 + byte % 16;
+}
+
 // Byte of the scale of (row, column) in a matrix of scales with `columns` (a multiple of 4): the four
 // scales of a row that one k = 64 step needs are one 32-bit word.
-__device__ __forceinline__ long long scale_offset(int row, int column, int columns) {
+__host__ __device__ constexpr long long scale_offset(int row, int column, int columns) {
     return static_cast<long long>(row / 64) * 64 * columns + column / 4 * 256 + row % 16 * 16 +
            row % 64 / 16 * 4 + column % 4;
 }

@@ -11,7 +11,8 @@
 namespace ww::sage3 {
 namespace {
 
-constexpr int64_t kThreads = 256;  // of every kernel but key_bias: kTile
+constexpr int64_t kThreads = 256;  // of every kernel but key_bias (kTile) and attention
+constexpr int64_t kAttentionThreads = 384;  // two warpgroups that compute, one that loads
 constexpr int64_t kMaxLength = int64_t{1} << 28, kMaxGrid = (int64_t{1} << 31) - 1;
 constexpr int64_t kMaxSpan = int64_t{1} << 50;
 constexpr int64_t kMaxRows = int64_t{1} << 40, kMaxBias = int64_t{1} << 42;
@@ -185,7 +186,7 @@ class Planner {
         append(arguments, {r_.o.batch, r_.o.head, r_.o.token, i32(p_.h), i32(p_.h_kv), i32(p_.lq),
                            i32(p_.lk), i32(p_.d), static_cast<uint32_t>(p_.causal),
                            static_cast<float>(p_.scale)});
-        step("attention", "sage3_attention", p_.b * p_.h * p_.query_tiles(), kThreads, std::move(arguments),
+        step("attention", "sage3_attention", p_.b * p_.h * p_.query_tiles(), kAttentionThreads, std::move(arguments),
              kAttention);
         Step& made = plan_.steps.back();
         made.defines.emplace_back("WW_HEAD_DIM", fmt::format("{}", p_.dp()));

@@ -45,7 +45,8 @@ __device__ __forceinline__ void store(const Quantized& group, unsigned char* cod
 }
 
 // Groups along the channels: Q and K. x [BH, L, D] without gaps -> codes [BH, LP, DP / 2] and
-// scales [BH, LP, DP / 16] (scale_offset). kPermute: keys are stored as token_of_stored_key says.
+// scales [BH, LP, DP / 16] (scale_offset). kPermute: of keys, whose rows are stored as token_of_stored_key
+// says and their codes as code_offset says.
 template <bool kPermute, class T>
 __device__ void quantize_rows(const T* x, unsigned char* codes, unsigned char* scales, int length, int depth,
                               int padded_depth, long long groups) {
@@ -65,12 +66,13 @@ __device__ void quantize_rows(const T* x, unsigned char* codes, unsigned char* s
                         ? widen(x[(bh * length + token) * depth + channel])
                         : 0.0f;
     }
-    store(quantize(values), codes + (stored * padded_depth + column * kGroup) / 2,
+    const int row_bytes = padded_depth / 2, byte = column * kGroup / 2;
+    store(quantize(values), codes + (kPermute ? code_offset(stored, byte, row_bytes) : stored * row_bytes + byte),
           scales + bh * rows * columns + scale_offset(row, column, columns));
 }
 
-// Groups along the tokens, transposed: V. x [B, H, L, D] -> codes [BH, DP, LP / 2] and scales
-// [BH, DP, LP / 16] (scale_offset). Neighbouring threads read neighbouring channels.
+// Groups along the tokens, transposed: V. x [B, H, L, D] -> codes [BH, LP / 128, DP, 128 / 2] (code_offset)
+// and scales [BH, DP, LP / 16] (scale_offset). Neighbouring threads read neighbouring channels.
 template <class T>
 __device__ void quantize_columns(const Strided<T>& x, unsigned char* codes, unsigned char* scales, int heads,
                                  int length, int depth, int padded_depth, long long groups) {
@@ -87,8 +89,9 @@ __device__ void quantize_columns(const Strided<T>& x, unsigned char* codes, unsi
         const int b = static_cast<int>(bh / heads), h = static_cast<int>(bh % heads);
         values[j] = token < length && channel < depth ? widen(x.row(b, h, token)[channel]) : 0.0f;
     }
-    const long long row = bh * padded_depth + channel;
-    store(quantize(values), codes + (row * padded(length) + column * kGroup) / 2,
+    constexpr int kColumns = kTile / kGroup;  // of a tile
+    const long long row = (bh * (columns / kColumns) + column / kColumns) * padded_depth + channel;
+    store(quantize(values), codes + code_offset(row, column % kColumns * kGroup / 2, kTile / 2),
           scales + bh * padded_depth * columns + scale_offset(channel, column, columns));
 }
 

@@ -165,6 +165,12 @@ Group quantize_group(std::span<const float, kGroup> x) {
 
 int64_t token_of_stored_key(int64_t p) { return p / 32 * 32 + 2 * (p % 32 / 8) + 8 * (p % 8 / 2) + p % 2; }
 
+int64_t code_index(int64_t row, int64_t element, int64_t row_elements) {
+    constexpr int64_t kChunk = 32, kLine = 256;  // codes in 16 and in 128 bytes
+    const int64_t exchange = row / (kLine / row_elements) % (row_elements / kChunk);
+    return row * row_elements + (element / kChunk ^ exchange) * kChunk + element % kChunk;
+}
+
 int64_t scale_index(int64_t row, int64_t column, int64_t columns) {
     return row / 64 * 64 * columns + column / 4 * 256 + row % 16 * 16 + row % 64 / 16 * 4 + column % 4;
 }

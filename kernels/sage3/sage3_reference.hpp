@@ -30,6 +30,9 @@ Group quantize_group(std::span<const float, kGroup> x);
 
 // Stored row p of K holds this token.
 int64_t token_of_stored_key(int64_t p);
+// Index of a row's element among codes that are stored as shared memory holds them (sage3_common.cuh,
+// code_offset): rows of `row_elements` (64 or 128), counted from the start of the tensor.
+int64_t code_index(int64_t row, int64_t element, int64_t row_elements);
 // Index of the scale of (row, column) among `columns` scales a row, a multiple of 4.
 int64_t scale_index(int64_t row, int64_t column, int64_t columns);
 

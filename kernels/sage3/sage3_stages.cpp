@@ -57,15 +57,26 @@ Status smooth(const LibraryCall& call, const char* x_name, const char* mean_name
     return fill_output(call, out_name, out);
 }
 
+enum class Matrix { queries, keys, values };
+
+// Where the code of (row, element) lies: rows of Q and K are tokens, those of V channels.
+int64_t code_at(Matrix kind, int64_t matrix, int64_t rows, int64_t row, int64_t element, int64_t elements) {
+    if (kind == Matrix::queries) return (matrix * rows + row) * elements + element;
+    if (kind == Matrix::keys) return sage3::code_index(matrix * rows + row, element, elements);
+    const int64_t tile = matrix * (elements / sage3::kTile) + element / sage3::kTile;
+    return sage3::code_index(tile * rows + row, element % sage3::kTile, sage3::kTile);
+}
+
 // Writes a group of codes and its scale where the kernel keeps them.
 struct Packed {
     Tensor* codes;
     Tensor* scales;
+    Matrix kind;
 
     void set(int64_t matrix, int64_t rows, int64_t row, int64_t column, int64_t columns,
              const std::array<float, sage3::kGroup>& x) const {
         const sage3::Group group = sage3::quantize_group(x);
-        const int64_t first = ((matrix * rows + row) * columns + column) * sage3::kGroup;
+        const int64_t first = code_at(kind, matrix, rows, row, column * sage3::kGroup, columns * sage3::kGroup);
         for (int64_t j = 0; codes && j < sage3::kGroup; ++j) codes->set_code(first + j, group.codes[at(j)]);
         if (scales)
             scales->set_code(matrix * rows * columns + sage3::scale_index(row, column, columns), group.scale);
@@ -73,16 +84,16 @@ struct Packed {
 };
 
 Status quantize(const LibraryCall& call, const char* x_name, const char* codes_name, const char* scales_name,
-                int64_t heads, int64_t length, int64_t padded_length, const Problem& p, bool permute) {
+                int64_t heads, int64_t length, int64_t padded_length, const Problem& p, Matrix kind) {
     const Tensor& x = call.input(x_name);
     const int64_t columns = p.dp() / sage3::kGroup;
     WW_TRY(codes_fit, call.require_elements(codes_name, heads * padded_length * p.dp()));
     WW_TRY(scales_fit, call.require_elements(scales_name, heads * padded_length * columns));
     (void)codes_fit, (void)scales_fit;
-    const Packed out{call.output(codes_name), call.output(scales_name)};
+    const Packed out{call.output(codes_name), call.output(scales_name), kind};
     for (int64_t bh = 0; bh < heads; ++bh)
         for (int64_t row = 0; row < padded_length; ++row) {
-            const int64_t token = permute ? sage3::token_of_stored_key(row) : row;
+            const int64_t token = kind == Matrix::keys ? sage3::token_of_stored_key(row) : row;
             for (int64_t column = 0; column < columns; ++column) {
                 std::array<float, sage3::kGroup> group{};
                 for (int64_t j = 0; j < sage3::kGroup; ++j)
@@ -96,15 +107,16 @@ Status quantize(const LibraryCall& call, const char* x_name, const char* codes_n
 
 // [n, rows, columns * 16] of codes and scales by value; row r of the result is row token(r) ... of K
 // back in its natural order.
-Values dequantised(const Tensor& codes, const Tensor& scales, int64_t rows, int64_t columns, bool permuted) {
+Values dequantised(const Tensor& codes, const Tensor& scales, int64_t rows, int64_t columns, Matrix kind) {
     Values out(at(codes.layout.elements));
     for (int64_t i = 0; i < codes.layout.elements; ++i) {
         const int64_t c = i % (columns * sage3::kGroup), line = i / (columns * sage3::kGroup);
         const int64_t row = line % rows, matrix = line / rows;
         const double scale = scales.get(matrix * rows * columns +
                                         sage3::scale_index(row, c / sage3::kGroup, columns));
-        const int64_t to = permuted ? sage3::token_of_stored_key(row) : row;
-        out[at((matrix * rows + to) * columns * sage3::kGroup + c)] = codes.get(i) * scale;
+        const int64_t to = kind == Matrix::keys ? sage3::token_of_stored_key(row) : row;
+        out[at((matrix * rows + to) * columns * sage3::kGroup + c)] =
+            codes.get(code_at(kind, matrix, rows, row, c, columns * sage3::kGroup)) * scale;
     }
     return out;
 }
@@ -146,12 +158,12 @@ Status fill_taps(const LibraryCall& call, const sage3::Taps& taps) {
 Status attention(const LibraryCall& call, bool plain) {
     WW_TRY(p, problem_of(call, {"q", "k", "v", "q_codes", "q_scales", "k_codes", "k_scales", "v_codes",
                                 "v_scales", "bias", "shift"}));
-    const auto deq = [&](const char* codes, const char* scales, int64_t rows, int64_t depth, bool permuted) {
-        return dequantised(call.input(codes), call.input(scales), rows, depth / sage3::kGroup, permuted);
+    const auto deq = [&](const char* codes, const char* scales, int64_t rows, int64_t depth, Matrix kind) {
+        return dequantised(call.input(codes), call.input(scales), rows, depth / sage3::kGroup, kind);
     };
-    const Values q = without_padding(deq("q_codes", "q_scales", p.lqp(), p.dp(), false), p.lqp(), p.lq, p.dp());
-    const Values k = deq("k_codes", "k_scales", p.lkp(), p.dp(), true);
-    const Values v = by_token(deq("v_codes", "v_scales", p.dp(), p.lkp(), false), p);
+    const Values q = without_padding(deq("q_codes", "q_scales", p.lqp(), p.dp(), Matrix::queries), p.lqp(), p.lq, p.dp());
+    const Values k = deq("k_codes", "k_scales", p.lkp(), p.dp(), Matrix::keys);
+    const Values v = by_token(deq("v_codes", "v_scales", p.dp(), p.lkp(), Matrix::values), p);
     sage3::Taps taps(p);
     sage3::Options options{.taps = &taps};
     sage3::Given given;
@@ -219,12 +231,12 @@ Status sage3_row_shift(const LibraryCall& call) {
 
 Status sage3_quantize_q(const LibraryCall& call) {
     WW_TRY(p, problem_of(call, {"q_smooth"}));
-    return quantize(call, "q_smooth", "q_codes", "q_scales", p.b * p.h, p.lq, p.lqp(), p, false);
+    return quantize(call, "q_smooth", "q_codes", "q_scales", p.b * p.h, p.lq, p.lqp(), p, Matrix::queries);
 }
 
 Status sage3_quantize_k(const LibraryCall& call) {
     WW_TRY(p, problem_of(call, {"k_smooth"}));
-    return quantize(call, "k_smooth", "k_codes", "k_scales", p.b * p.h_kv, p.lk, p.lkp(), p, true);
+    return quantize(call, "k_smooth", "k_codes", "k_scales", p.b * p.h_kv, p.lk, p.lkp(), p, Matrix::keys);
 }
 
 Status sage3_quantize_v(const LibraryCall& call) {
@@ -234,7 +246,7 @@ Status sage3_quantize_v(const LibraryCall& call) {
     WW_TRY(codes_fit, call.require_elements("v_codes", p.b * p.h_kv * p.dp() * p.lkp()));
     WW_TRY(scales_fit, call.require_elements("v_scales", p.b * p.h_kv * p.dp() * columns));
     (void)codes_fit, (void)scales_fit;
-    const Packed out{call.output("v_codes"), call.output("v_scales")};
+    const Packed out{call.output("v_codes"), call.output("v_scales"), Matrix::values};
     for (int64_t bh = 0; bh < p.b * p.h_kv; ++bh)
         for (int64_t channel = 0; channel < p.dp(); ++channel)
             for (int64_t column = 0; column < columns; ++column) {
