@@ -30,8 +30,8 @@ struct Subject {
 constexpr Subject kSubjects[] = {
     {"softmax_cp_async", "softmax_cp_async", "softmax", "cp_async", "softmax", "long_row*", "long_row"},
     {"softmax_bulk", "softmax_bulk", "softmax", "bulk", "softmax", "long_row*", "long_row"},
-    {"sage3_attention_d64", "sage3_attention", "sage3", "fp4", "attention", "gqa_9_3", "gqa_9_3"},
-    {"sage3_attention_d128", "sage3_attention", "sage3", "fp4", "attention", "x3", "x3"},
+    {"sage3_attention_d64", "sage3_attention", "sage3", "fp4", "attention", "ring", "ring"},
+    {"sage3_attention_d128", "sage3_attention", "sage3", "fp4", "attention", "ring_128", "ring_128"},
     {"sage3_mean", "sage3_mean", "sage3", "fp4", "mean_k", "gqa_9_3", "gqa_9_3"},
     {"sage3_key_bias", "sage3_key_bias", "sage3", "fp4", "key_bias", "gqa_9_3", "gqa_9_3"},
     {"hopper_gemm", "", "", "", "", "", "", &hopper::kRing},
