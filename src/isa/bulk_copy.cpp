@@ -111,7 +111,12 @@ void run_store(Warp& w, const Inst& in) {
     w.addresses(in[1], given.from);
     given.size = w.in<uint32_t>(in[2][0], given.size_scratch);
     const uint16_t* masks = in.aux ? w.in<uint16_t>(in[static_cast<int>(in.aux)][0], mask_scratch) : nullptr;
+    LaneMask again = 0;  // lanes whose store another lane does for them
     each_lane(w, [&](int lane) {
+        if (again >> lane & 1) return;
+        LaneMask same = lanes_with(given.to, lane) & lanes_with(given.from, lane) & lanes_with(given.size, lane);
+        if (masks) same &= lanes_with(masks, lane);
+        again |= same;
         const uint32_t size = bulk_size(given.size[lane], lane);
         const BulkPlace place{.from = w.range(Space::shared, given.from[lane], size, kAlign, Access::read, lane),
                               .to = w.range(Space::global, given.to[lane], size, kAlign, Access::write, lane)};

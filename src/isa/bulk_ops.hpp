@@ -17,6 +17,15 @@ struct BulkPlace {
 
 // Lane by lane: address and size checks, then f(lane, size).
 uint32_t bulk_size(uint32_t size, int lane);
+// The lanes whose value is that of this lane. Stores of one instruction that are the same in every
+// operand are one store: so does ptxas compile them (one UTMASTG or UBLKCP for all lanes, while
+// reductions and what signals an mbarrier happen once a lane).
+template <class T>
+LaneMask lanes_with(const T* values, int lane) {
+    LaneMask out = 0;
+    for (int i = 0; i < machine::kLanes; ++i) out |= LaneMask{values[i] == values[lane]} << i;
+    return out;
+}
 // An operation of this lane that is tracked by its bulk groups, or by the mbarrier it signals.
 AsyncOperation bulk_operation(Warp& w, const Inst& in, int lane, const BulkPlace& place);
 // The last step of an operation that signals: its bytes are there.

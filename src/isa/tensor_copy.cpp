@@ -260,13 +260,27 @@ void store_now(const AsyncAccess& by, const Tile& tile, Reduce reduce, const uin
     }
 }
 
+// The lanes that would store the same box from the same place as this one, which is among them.
+LaneMask same_store(Warp& w, const machine::Arg& to, const uint64_t* from, LaneMask lanes, int lane) {
+    alignas(64) uint64_t maps[kLanes];
+    w.addresses(to, maps);
+    LaneMask out = lanes_with(maps, lane) & lanes_with(from, lane) & lanes;
+    for (uint32_t i = 0; i < to.coordinates; ++i) {
+        alignas(64) int32_t scratch[kLanes];
+        out &= lanes_with(w.in<int32_t>(to[static_cast<int>(i) + 1], scratch), lane);
+    }
+    return out;
+}
+
 // in: [map, coordinates], [src]; elements of the aux: the reduction's number, 0 to store
 void run_store(Warp& w, const Inst& in) {
     const uint8_t op = MemoryAux::unpack(in.aux).elements;
     alignas(64) uint64_t from[kLanes];
     w.addresses(in[1], from);
-    for (LaneMask left = w.active; left; left &= left - 1) {
+    LaneMask again = 0;  // lanes whose store another lane does for them
+    for (LaneMask left = w.active; left; left &= ~again & (left - 1)) {
         const int lane = __builtin_ctz(left);
+        if (op == 0) again = same_store(w, in[0], from, left, lane);
         const Tile tile = tile_of(w, in, 0, lane);
         const Reduce reduce = reduction_of(tile, op, lane);
         const BulkPlace place{.from = shared_range(w, tile, from[lane], Access::read, lane)};
