@@ -23,6 +23,18 @@ endfunction()
 
 # What ./warpwright builds before it runs a verb: the program, and what kernels/ adds to it.
 add_custom_target(ww_verbs)
+# ww_runtime(room NAME file): the room as a shared library of that name, in a folder of its own beside the
+# programs, for the programs of others to load; it exports what src/<room>/<room>.map says.
+function(ww_runtime room)
+  cmake_parse_arguments(ARG "" "NAME" "" ${ARGN})
+  set(map ${PROJECT_SOURCE_DIR}/src/${room}/${room}.map)
+  add_library(ww_${room}_runtime SHARED $<TARGET_OBJECTS:ww_${room}>)
+  target_link_libraries(ww_${room}_runtime PRIVATE ww_${room})
+  target_link_options(ww_${room}_runtime PRIVATE -Wl,--version-script=${map} -Wl,-soname,${ARG_NAME})
+  set_target_properties(ww_${room}_runtime PROPERTIES LINKER_LANGUAGE CXX LINK_DEPENDS ${map} NO_SONAME TRUE
+    PREFIX "" SUFFIX "" OUTPUT_NAME ${ARG_NAME} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${room})
+  add_dependencies(ww_verbs ww_${room}_runtime)
+endfunction()
 # A program with a verbs.def gets docs/<room>/<verb>.md as its help.
 include(WarpwrightHelp)
 function(ww_program room)

@@ -9,7 +9,8 @@
 
 #include "base/host.hpp"
 #include "base/target.hpp"
-#include "device/device.hpp"
+#include "device/emulated.hpp"
+#include "device/host_view.hpp"
 #include "device/races.hpp"
 #include "device/tensor_map.hpp"
 #include "device/waits.hpp"
@@ -36,7 +37,7 @@ uint32_t max_shared_bytes(int sm) {
 
 Coordinates coordinates(const Dim3& d) { return {d.x, d.y, d.z}; }
 
-class EmulatedDevice final : public Device {
+class EmulatedDevice final : public Device, public EmulatedServices {
   public:
     explicit EmulatedDevice(const EmulatorOptions& options)
         : options_(options), sm_(parse_target(options.target).value().sm) {}
@@ -54,13 +55,22 @@ class EmulatedDevice final : public Device {
     Result<Address> allocate(uint64_t bytes, MemoryLabel label) override {
         return memory_.allocate(bytes, std::move(label));
     }
-    Status release(Address address) override { return memory_.release(address); }
+    Status release(Address address) override {
+        host_views_.erase(address);
+        return memory_.release(address);
+    }
+    Result<Address> allocate_shared_with_host(uint64_t bytes) override {
+        WW_TRY(address, memory_.allocate(bytes, {}, true));
+        WW_TRY(view, HostView::open(address, bytes, memory_.find(address, bytes)->data));
+        host_views_.emplace(address, std::move(view));
+        return address;
+    }
 
     Status copy_in(Address to, std::span<const std::byte> from) override {
         if (from.empty()) return ok();
         WW_TRY(region, range(to, from.size()));
         std::memcpy(region->data + (to - region->base), from.data(), from.size());
-        std::memset(region->valid + (to - region->base), 1, from.size());
+        if (region->valid) std::memset(region->valid + (to - region->base), 1, from.size());
         return ok();
     }
     Status copy_out(std::span<std::byte> to, Address from) override {
@@ -73,7 +83,18 @@ class EmulatedDevice final : public Device {
         if (bytes == 0) return ok();
         WW_TRY(region, range(to, bytes));
         std::memset(region->data + (to - region->base), value, bytes);
-        std::memset(region->valid + (to - region->base), initialise ? 1 : 0, bytes);
+        if (region->valid) std::memset(region->valid + (to - region->base), initialise ? 1 : 0, bytes);
+        return ok();
+    }
+    Status copy(Address to, Address from, uint64_t bytes) override {
+        if (bytes == 0) return ok();
+        WW_TRY(target, range(to, bytes));
+        WW_TRY(source, range(from, bytes));
+        std::memmove(target->data + (to - target->base), source->data + (from - source->base), bytes);
+        if (!target->valid) return ok();
+        uint8_t* const valid = target->valid + (to - target->base);
+        if (source->valid) std::memmove(valid, source->valid + (from - source->base), bytes);
+        else std::memset(valid, 1, bytes);
         return ok();
     }
 
@@ -106,6 +127,40 @@ class EmulatedDevice final : public Device {
         std::vector<Param> out;
         for (const emulator::KernelParam& p : loaded.kernel->params) out.push_back({p.name, p.offset, p.size, p.align});
         return out;
+    }
+
+    void permit_garbage_in_shared(bool permit) override { garbage_in_shared_ = permit; }
+    Result<KernelNeeds> needs(KernelId id) override {
+        WW_TRY(loaded, loaded_kernel(id));
+        const Kernel& kernel = *loaded.kernel;
+        KernelNeeds needs{.static_shared_bytes = kernel.program.static_shared_bytes, .local_bytes = kernel.stack_bytes};
+        if (!kernel.max_threads.empty()) {
+            uint64_t most = 1;
+            for (const uint32_t each : kernel.max_threads) most *= each;
+            needs.max_threads = static_cast<uint32_t>(std::min<uint64_t>(most, emulator::kMaxBlockThreads));
+        }
+        if (!kernel.cluster.empty()) {
+            needs.cluster = {};
+            uint32_t* const axes[] = {&needs.cluster.x, &needs.cluster.y, &needs.cluster.z};
+            for (size_t i = 0; i < std::min<size_t>(3, kernel.cluster.size()); ++i) *axes[i] = kernel.cluster[i];
+        }
+        return needs;
+    }
+    Result<Variable> variable(ModuleId module, const std::string& name) override {
+        WW_TRY(region, region_of(module, name));
+        return Variable{region.base, region.size};
+    }
+    Status copy_to_variable(ModuleId module, const std::string& name, uint64_t offset,
+                            std::span<const std::byte> from) override {
+        WW_TRY(at, part_of(module, name, offset, from.size()));
+        if (!from.empty()) std::memcpy(at, from.data(), from.size());
+        return ok();
+    }
+    Status copy_from_variable(std::span<std::byte> to, ModuleId module, const std::string& name,
+                              uint64_t offset) override {
+        WW_TRY(at, part_of(module, name, offset, to.size()));
+        if (!to.empty()) std::memcpy(to.data(), at, to.size());
+        return ok();
     }
 
     Status check(KernelId id, const Launch& launch) override {
@@ -209,12 +264,26 @@ class EmulatedDevice final : public Device {
                 .unordered_float_atomics = options_.unordered_float_atomics,
                 .max_shared_bytes = max_shared_bytes(sm_),
                 .async = options_.async,
-                .schedule = options_.schedule};
+                .schedule = options_.schedule,
+                .garbage_in_shared = garbage_in_shared_};
     }
     Result<const machine::Region*> range(Address address, uint64_t bytes) {
         const machine::Region* region = memory_.find(address, bytes);
         if (!region) return fail(fmt::format("copy of {} bytes at the bad device address {:#x}: {}", bytes, address, memory_.describe(address)));
         return region;
+    }
+    // base 0: in the constant bank.
+    Result<machine::Region> region_of(ModuleId module, const std::string& name) {
+        const auto it = modules_.find(module);
+        if (it == modules_.end()) return fail(fmt::format("module {} is not loaded", module));
+        return it->second->variable(name);
+    }
+    // Variables are initialised as a whole when the module is loaded: there is no validity to set.
+    Result<uint8_t*> part_of(ModuleId module, const std::string& name, uint64_t offset, uint64_t bytes) {
+        WW_TRY(region, region_of(module, name));
+        if (offset > region.size || bytes > region.size - offset)
+            return fail(fmt::format("copy of {} bytes from byte {} on: variable {} has {}", bytes, offset, name, region.size));
+        return region.data + offset;
     }
     Result<LoadedKernel> loaded_kernel(KernelId id) {
         const auto it = kernels_.find(id);
@@ -225,10 +294,11 @@ class EmulatedDevice final : public Device {
     EmulatorOptions options_;
     int sm_;
     machine::GlobalMemory memory_;
+    std::map<Address, HostView> host_views_;
     std::map<ModuleId, std::unique_ptr<emulator::ModuleImage>> modules_;
     std::map<KernelId, LoadedKernel> kernels_;
     uint32_t next_id_ = 1;
-    bool tracing_ = false;
+    bool tracing_ = false, garbage_in_shared_ = false;
     std::optional<RaceLevel> race_level_;
     std::vector<RaceRecord> races_;
     std::vector<WaitRecord> waits_;
@@ -237,6 +307,12 @@ class EmulatedDevice final : public Device {
 };
 
 }  // namespace
+
+Emulated open_emulated_with_services(const EmulatorOptions& options) {
+    auto device = std::make_unique<EmulatedDevice>(options);
+    EmulatedServices* const services = device.get();
+    return {std::move(device), services};
+}
 
 std::unique_ptr<Device> open_emulated(const EmulatorOptions& options) {
     return std::make_unique<EmulatedDevice>(options);

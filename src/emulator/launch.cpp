@@ -27,6 +27,7 @@ constexpr uint64_t kSlice = uint64_t{1} << 14;  // instructions of a block befor
 constexpr uint64_t kFirstWindow = 8, kTurnsToGrow = 32;
 
 constexpr uint64_t kMaxClusterBlocks = 16;
+constexpr uint8_t kGarbage = 0xff;
 // Once a block has faulted, earlier ones may fault too, and the first is reported; but they may also
 // wait for the one that is gone, so they get only this many more instructions.
 constexpr int64_t kAfterFault = int64_t{1} << 22;
@@ -144,7 +145,9 @@ class GridRun {
         if (!full && fresh_ < count_ && fresh_ < stop_from_) {
             const uint64_t linear = fresh_++;
             ++begun_;
-            return std::make_unique<ClusterRunner>(kernel_, grid_, linear, options_.schedule, options_.code);
+            auto runner = std::make_unique<ClusterRunner>(kernel_, grid_, linear, options_.schedule, options_.code);
+            if (options_.garbage_in_shared) runner->fill_shared(kGarbage);
+            return runner;
         }
         while (!parked_.empty()) {
             std::unique_ptr<ClusterRunner> runner = std::move(parked_.front());

@@ -26,6 +26,9 @@ struct LaunchOptions {
     uint32_t max_shared_bytes = 227 * 1024;  // of a block, static and dynamic together
     AsyncPolicy async;
     SchedulePolicy schedule;
+    // Shared memory that nobody wrote: a fault to read, or as on a GPU whatever is there: bytes 0xff,
+    // which are NaN in most formats.
+    bool garbage_in_shared = false;
     // Runs this code in place of the program's (RegisterWatch); null: the program's.
     const machine::Inst* code = nullptr;
     machine::EventSink* sink = nullptr;  // then one host thread runs the blocks in order

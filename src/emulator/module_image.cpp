@@ -133,6 +133,15 @@ std::vector<std::string> ModuleImage::kernel_names() const {
     return names;
 }
 
+Result<machine::Region> ModuleImage::variable(const std::string& name) {
+    if (const auto it = memory_.global.find(name); it != memory_.global.end()) return *global_.find(it->second, 1);
+    const auto it = memory_.constant.find(name);
+    for (const ptx::Variable& variable : module_->variables)
+        if (it != memory_.constant.end() && variable.name == name)
+            return machine::Region{.size = variable.bytes(), .data = constant_.data() + it->second, .name = name};
+    return fail(Diagnostic{.file = module_->name, .message = fmt::format("no variable '{}' in the module", name)});
+}
+
 machine::Region ModuleImage::constant_bank() {
     return machine::Region{.size = constant_.size(), .data = constant_.data(), .writable = false, .name = "the .const bank"};
 }

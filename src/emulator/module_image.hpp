@@ -21,6 +21,8 @@ class ModuleImage {
     Result<std::shared_ptr<const Kernel>> kernel(const std::string& name);
     std::vector<std::string> kernel_names() const;
     machine::Region constant_bank();
+    // A variable of module scope; base 0: it is in the constant bank.
+    Result<machine::Region> variable(const std::string& name);
 
   private:
     explicit ModuleImage(machine::GlobalMemory& global) : global_(global) {}

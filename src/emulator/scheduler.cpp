@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "machine/mbarrier.hpp"
@@ -269,6 +270,13 @@ ClusterRunner::Round ClusterRunner::run_round(uint64_t& budget) {
         if (cluster_.async.random()) guarded(&warp, [&] { round.ran |= cluster_.async.step(); });
     }
     return round;
+}
+
+void ClusterRunner::fill_shared(uint8_t byte) {
+    for (const auto& block : cluster_.blocks) {
+        std::memset(block->shared.data, byte, block->shared.size);
+        std::memset(block->shared.valid, 1, block->shared.size);
+    }
 }
 
 ClusterRunner::State ClusterRunner::run(uint64_t& budget) {

@@ -45,6 +45,8 @@ class ClusterRunner {
     State run(uint64_t& budget);
 
     const machine::Cluster& cluster() const { return cluster_; }
+    // Before it runs: all shared memory holds this byte and counts as written.
+    void fill_shared(uint8_t byte);
     uint64_t lane_instructions() const;
 
   private:
