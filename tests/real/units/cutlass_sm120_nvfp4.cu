@@ -15,4 +15,6 @@ struct Nvfp4 : real::Gemm {
     using Cluster = cute::Shape<cute::_1, cute::_1, cute::_1>;
 };
 
+#ifndef REAL_IMAGE  // the program loads the kernel as PTX
 auto* gemm = &cutlass::device_kernel<real::Kernel<Nvfp4>>;
+#endif
