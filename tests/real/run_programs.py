@@ -261,9 +261,9 @@ HEAD = """# Kernels nobody here wrote
 Public kernels from PyPI packages, compiled by the tests and run on the emulator with their own host
 code (`warpwright run`; programs in tests/real/programs). Each program compares its results with
 float64: the table gives the largest error in shares of its bound, with both, and the bound stands in
-the program. Every opcode of the PTX has a row. Seconds and memory are those of one run on one core
-without the race checker (the whole process); races are what `--check races` reports at its default
-level. H200: the outputs have the same bits as on that GPU. Made by
+the program. Rows cover: of the different opcodes of the PTX. Seconds are of the launches, on one core
+without the race checker; MiB are the process's peak; races are the pairs of lines that `--check races`
+reports at its default level. Silicon: whether the outputs have the bits of a GPU. Made by
 
     tests/real/run_programs.py build FOLDER
     tests/real/run_programs.py run build/release/warpwright FOLDER --document docs/real_kernels.md

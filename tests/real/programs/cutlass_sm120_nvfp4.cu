@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The block-scaled NVFP4 GEMM for consumer Blackwell, bf16 out: e2m1 values with a ue4m3 scale for
-// each 16 of them, laid out as the collective says. Products and the sums of 64 are exact. The kernel
-// comes as PTX: g++ does not take nvcc's stub for a type so large.
+// each 16 of them, laid out as the collective says. Products and the sums of 64 are exact.
 #include "cutlass_gemm.cuh"
-#include "image.hpp"
 
 #include "../units/cutlass_sm120_nvfp4.cu"
 
 namespace {
 
 using K = real::Kernel<Nvfp4>;
+using Adapter = cutlass::gemm::device::GemmUniversalAdapter<K>;
 using Config = typename K::CollectiveMainloop::Sm1xxBlkScaledConfig;
 using Scale = typename K::CollectiveMainloop::ElementSF;
 constexpr int kGroup = 16;
@@ -58,19 +57,16 @@ int main(int argc, char** argv) {
     const auto stride_a = cutlass::make_cute_packed_stride(typename K::StrideA{}, {m, k, 1});
     const auto stride_b = cutlass::make_cute_packed_stride(typename K::StrideB{}, {n, k, 1});
     const auto stride_d = cutlass::make_cute_packed_stride(typename K::StrideD{}, {m, n, 1});
-    typename K::Arguments arguments{cutlass::gemm::GemmUniversalMode::kGemm,
-                                    {m, n, k, 1},
-                                    {data_a, stride_a, data_b, stride_b, on_sfa.get(), layout_a, on_sfb.get(), layout_b},
-                                    {{1.0f, 0.0f}, on_d.get(), stride_d, on_d.get(), stride_d},
-                                    {0, real::kMultiprocessors}};
-    real::Array<uint8_t> workspace(K::get_workspace_size(arguments) + 1);
-    real::check(K::initialize_workspace(arguments, workspace.get()), "initialize_workspace");
-    auto params = K::to_underlying_arguments(arguments, workspace.get());
-    real::Image image;
-    real::check(cudaFuncSetAttribute(image.kernel(), cudaFuncAttributeMaxDynamicSharedMemorySize, K::SharedStorageSize), "cudaFuncSetAttribute");
-    void* pointers[] = {&params};
-    real::check(cudaLaunchKernel(image.kernel(), K::get_grid_shape(params), K::get_block_shape(), pointers, K::SharedStorageSize, nullptr),
-                "cudaLaunchKernel");
+    typename Adapter::Arguments arguments{cutlass::gemm::GemmUniversalMode::kGemm,
+                                          {m, n, k, 1},
+                                          {data_a, stride_a, data_b, stride_b, on_sfa.get(), layout_a, on_sfb.get(), layout_b},
+                                          {{1.0f, 0.0f}, on_d.get(), stride_d, on_d.get(), stride_d},
+                                          {0, real::kMultiprocessors}};
+    Adapter gemm;
+    real::check(gemm.can_implement(arguments), "can_implement");
+    real::Array<uint8_t> workspace(Adapter::get_workspace_size(arguments) + 1);
+    real::check(gemm.initialize(arguments, workspace.get()), "initialize");
+    real::check(gemm.run(), "run");
     outcome.launched("the GEMM");
     outcome.compare("d", on_d.host(), [&](size_t i) {
         const real::Dot exact = real::dot(&a.numbers[i / n * k], &b.numbers[i % n * k], k);
