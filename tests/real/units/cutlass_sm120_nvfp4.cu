@@ -13,7 +13,6 @@ struct Nvfp4 : real::Gemm {
     static constexpr int kAlignment = 32;
     using Tile = cute::Shape<cute::_128, cute::_128, cute::_128>;
     using Cluster = cute::Shape<cute::_1, cute::_1, cute::_1>;
-    using Scheduler = cutlass::gemm::PersistentScheduler;
 };
 
 auto* gemm = &cutlass::device_kernel<real::Kernel<Nvfp4>>;
