@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The emulated device: the interface of device.hpp over src/emulator.
+#include "device/emulated.hpp"
+
 #include <fmt/format.h>
 
 #include <chrono>
@@ -9,7 +11,6 @@
 
 #include "base/host.hpp"
 #include "base/target.hpp"
-#include "device/emulated.hpp"
 #include "device/host_view.hpp"
 #include "device/races.hpp"
 #include "device/tensor_map.hpp"
