@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// sage3.h: checks, workspace, launches of the plan's steps, and errors as codes with a message.
+// sage3.h: checks, the layout of the workspace, launches of the plan's steps, and errors as codes with a
+// message.
 #include "sage3/sage3_host.hpp"
 
 #include <fmt/format.h>
 
+#include <array>
 #include <exception>
-#include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
-#include "base/files.hpp"
-#include "device/scoped_memory.hpp"
-#include "ladder/image.hpp"
+#include "sage3/sage3_backend.hpp"
 #include "sage3/sage3_plan.hpp"
+#include "sage3/sage3_variants.hpp"
 
-struct ww_sage3 {
-    std::unique_ptr<ww::device::Device> owned;
-    ww::device::Device* device = nullptr;
-    std::filesystem::path kernels;
-    std::map<std::string, ww::device::KernelId> loaded;  // by source, entry and defines
-    std::vector<ww::device::ModuleId> modules;           // that they are from
-    std::string message;
+struct sage3 {
+    sage3(std::unique_ptr<ww::sage3::Backend> made, std::filesystem::path folder)
+        : backend(std::move(made)), variants(*backend, std::move(folder)) {}
 
-    ~ww_sage3() {  // the device may live on
-        for (const ww::device::ModuleId each : modules) (void)device->unload(each);
-    }
+    std::unique_ptr<ww::sage3::Backend> backend;
+    ww::sage3::Variants variants;
 };
 
 namespace ww::sage3 {
@@ -32,223 +29,255 @@ namespace {
 
 using device::Address;
 
-// A step's buffers by name: the caller's, and the workspace for as long as the call lasts.
-class Buffers {
-  public:
-    explicit Buffers(device::Device& device) : workspace_(device) {}
-    void add(std::string_view name, const void* memory) {
-        addresses_[name] = reinterpret_cast<Address>(memory);
-    }
-    Status allocate(std::string_view name, uint64_t bytes) {
-        WW_TRY(address, workspace_.allocate(fmt::format("workspace '{}'", name), bytes));
-        addresses_[name] = address;
-        return ok();
-    }
-    Address at(std::string_view name) const {
-        const auto found = addresses_.find(name);
-        WW_CHECK(found != addresses_.end(), std::string(name));
-        return found->second;
-    }
+constexpr uint64_t kWorkspaceAlign = 256;
 
-  private:
-    device::ScopedMemory workspace_;
-    std::map<std::string_view, Address> addresses_;
-};
-
-Failure invalid(std::string_view argument, const std::string& what) {
-    return fail(fmt::format("{} {}", argument, what));
-}
-
-Status check_pointers(const ww_sage3_problem& problem) {
-    for (const auto& [name, data, align] :
-         {std::tuple{"q", static_cast<const void*>(problem.q.data), 2u},
-          {"k", problem.k.data, 2u}, {"v", problem.v.data, 2u}, {"o", problem.o.data, 2u},
-          {"lse", problem.lse, 4u}}) {
-        if (!data && name != std::string_view("lse")) return invalid(name, "is null");
-        if (reinterpret_cast<uintptr_t>(data) % align != 0)
-            return invalid(name, fmt::format("is {}: not aligned to {} bytes", data, align));
-    }
-    return ok();
-}
-
-Strides strides_of(const ww_sage3_tensor& tensor) { return {tensor.batch, tensor.head, tensor.token}; }
-
-Request request_of(const ww_sage3_problem& p) {
-    Request out;
-    out.problem = {.b = p.batches, .h = p.heads, .h_kv = p.kv_heads, .lq = p.queries, .lk = p.keys,
-                   .d = p.head_dim, .scale = static_cast<double>(p.scale),
-                   .causal = static_cast<Causal>(p.causal)};
-    out.type = static_cast<Type>(p.type);
-    out.q = strides_of(p.q), out.k = strides_of(p.k), out.v = strides_of(p.v), out.o = strides_of(p.o);
-    return out;
-}
-
-Result<device::KernelId> load(ww_sage3& handle, const Step& step) {
-    std::string key = fmt::format("{}|{}", step.source, step.entry);
-    for (const auto& [name, value] : step.defines) key += fmt::format("|{}={}", name, value);
-    if (const auto found = handle.loaded.find(key); found != handle.loaded.end()) return found->second;
-    const device::Info info = handle.device->info();
-    toolchain::CompileRequest request;
-    request.name = (handle.kernels / step.source).string();
-    WW_TRY(source, read_file(request.name));
-    request.source = std::move(source);
-    request.target = info.target;
-    request.defines = step.defines;
-    WW_TRY(image, ladder::compile_image(info, request));
-    WW_TRY(module, handle.device->load(image));
-    handle.modules.push_back(module);
-    WW_TRY(kernel, handle.device->kernel(module, std::string(step.entry)));
-    handle.loaded.emplace(std::move(key), kernel);
-    return kernel;
-}
-
-device::Argument argument_of(const Argument& argument, const Buffers& buffers) {
-    if (const auto* buffer = std::get_if<Buffer>(&argument))
-        return device::Argument::of(buffers.at(buffer->name));
-    return std::visit([](const auto& value) { return device::Argument::of(value); }, argument);
-}
-
-Status run(ww_sage3& handle, const Plan& plan, const ww_sage3_problem& problem) {
-    std::vector<device::KernelId> kernels;
-    for (const Step& step : plan.steps) {  // all compile before any runs
-        WW_TRY(kernel, load(handle, step));
-        kernels.push_back(kernel);
-    }
-    Buffers buffers(*handle.device);
-    for (const auto& [name, memory] :
-         {std::pair{"q", problem.q.data}, {"k", problem.k.data}, {"v", problem.v.data},
-          {"o", problem.o.data}, {"lse", problem.lse}})
-        buffers.add(name, memory);
-    std::vector<Workspace> needed = plan.workspace;
-    if (!problem.lse)
-        needed.push_back({"lse", static_cast<uint64_t>(problem.batches * problem.heads * problem.queries) * 4});
-    for (const Workspace& each : needed) {
-        WW_TRY(allocated, buffers.allocate(each.name, each.bytes));
-        (void)allocated;
-    }
-    for (size_t i = 0; i < kernels.size(); ++i) {
-        const Step& step = plan.steps[i];
-        device::Launch launch;
-        launch.grid.x = step.grid;
-        launch.block.x = step.block;
-        for (const Argument& each : step.arguments) launch.arguments.push_back(argument_of(each, buffers));
-        WW_TRY(report, handle.device->launch(kernels[i], launch));
-        (void)report;
-    }
-    return ok();
-}
+thread_local std::string message;
 
 std::string text_of(const Diagnostics& diagnostics) {
     std::string out;
-    for (const Diagnostic& each : diagnostics) out += (out.empty() ? "" : "\n") + (each.file.empty() ? each.message : format(each));
+    for (const Diagnostic& each : diagnostics)
+        out += (out.empty() ? "" : "\n") + (each.file.empty() ? each.message : format(each));
     return out;
 }
 
-ww_sage3_status finish(ww_sage3* handle, ww_sage3_status code, std::string message) {
-    handle->message = std::move(message);
+sage3_status finish(sage3_status code, std::string text) {
+    message = std::move(text);
     return code;
 }
 
+sage3_status finish(sage3_status code, const Diagnostics& why) { return finish(code, text_of(why)); }
+
 // Nothing is thrown into C.
 template <class F>
-ww_sage3_status guarded(ww_sage3* handle, F body) {
-    if (!handle) return WW_SAGE3_INVALID;
-    handle->message.clear();
+sage3_status guarded(F body) {
+    message.clear();
     try {
         return body();
     } catch (const std::exception& error) {
-        return finish(handle, WW_SAGE3_FAILED, error.what());
+        return finish(SAGE3_FAILED, error.what());
     }
 }
 
-// body(device) is a Status.
+// body(back end) is a Status.
 template <class F>
-ww_sage3_status on_device(ww_sage3* handle, F body) {
-    return guarded(handle, [&] {
-        if (!handle->device) return finish(handle, WW_SAGE3_NO_DEVICE, "the handle has no device");
-        const Status status = body(*handle->device);
-        return status ? WW_SAGE3_OK : finish(handle, WW_SAGE3_FAILED, text_of(status.error()));
+sage3_status on_backend(::sage3* handle, F body) {
+    return guarded([&] {
+        if (!handle) return finish(SAGE3_INVALID, "handle is null");
+        const Status status = body(*handle->backend);
+        return status ? SAGE3_OK : finish(SAGE3_FAILED, status.error());
     });
+}
+
+struct Pointer {
+    std::string_view argument;
+    const void* data;
+    uint64_t align;
+};
+
+// lse is one of them where it is wanted.
+std::vector<Pointer> pointers_of(const sage3_problem& problem) {
+    std::vector<Pointer> out = {{"q", problem.q.data, 2}, {"k", problem.k.data, 2},
+                                {"v", problem.v.data, 2}, {"o", problem.o.data, 2}};
+    if (problem.lse) out.push_back({"lse", problem.lse, 4});
+    return out;
+}
+
+Status check_alignment(const Pointer& pointer) {
+    if (!pointer.data) return fail(fmt::format("{} is null", pointer.argument));
+    if (reinterpret_cast<uintptr_t>(pointer.data) % pointer.align == 0) return ok();
+    return fail(fmt::format("{} is {}: not aligned to {} bytes", pointer.argument, pointer.data, pointer.align));
+}
+
+Strides strides_of(const sage3_tensor& tensor) { return {tensor.batch, tensor.head, tensor.token}; }
+
+Result<Plan> plan_of(const sage3_problem* p) {
+    if (!p) return fail("problem is null");
+    if (p->struct_bytes != sizeof(sage3_problem))
+        return fail(fmt::format("struct_bytes is {}: sizeof(sage3_problem), {}, is due", p->struct_bytes,
+                                sizeof(sage3_problem)));
+    Request out;
+    out.problem = {.b = p->batches, .h = p->heads, .h_kv = p->kv_heads, .lq = p->queries, .lk = p->keys,
+                   .d = p->head_dim, .scale = static_cast<double>(p->scale),
+                   .causal = static_cast<Causal>(p->causal)};
+    out.type = static_cast<Type>(p->type);
+    out.q = strides_of(p->q), out.k = strides_of(p->k), out.v = strides_of(p->v), out.o = strides_of(p->o);
+    return plan(out);
+}
+
+// Where each buffer of the plan lies in the caller's workspace.
+class Layout {
+  public:
+    Layout(const Plan& plan, const sage3_problem& problem) {
+        for (const Workspace& each : plan.workspace) add(each.name, each.bytes);
+        if (!problem.lse)
+            add("lse", static_cast<uint64_t>(problem.batches * problem.heads * problem.queries) * 4);
+    }
+    uint64_t bytes() const { return bytes_; }
+    std::optional<uint64_t> offset(std::string_view name) const {
+        for (const auto& [each, at] : offsets_)
+            if (each == name) return at;
+        return std::nullopt;
+    }
+
+  private:
+    void add(std::string_view name, uint64_t bytes) {
+        offsets_.emplace_back(name, bytes_);
+        bytes_ += (bytes + kWorkspaceAlign - 1) / kWorkspaceAlign * kWorkspaceAlign;
+    }
+
+    std::vector<std::pair<std::string_view, uint64_t>> offsets_;
+    uint64_t bytes_ = 0;
+};
+
+// One call of sage3_attention() whose arguments are sound.
+class Call {
+  public:
+    Call(const sage3_problem& problem, const Layout& layout, void* workspace)
+        : problem_(problem), layout_(layout), workspace_(reinterpret_cast<Address>(workspace)) {}
+
+    device::Launch launch(const Step& step) const {
+        device::Launch out;
+        out.grid.x = step.grid;
+        out.block.x = step.block;
+        for (const Argument& each : step.arguments) out.arguments.push_back(argument(each));
+        return out;
+    }
+
+  private:
+    device::Argument argument(const Argument& argument) const {
+        if (const auto* buffer = std::get_if<Buffer>(&argument))
+            return device::Argument::of(address(buffer->name));
+        return std::visit([](const auto& value) { return device::Argument::of(value); }, argument);
+    }
+    Address address(std::string_view name) const {
+        if (const std::optional<uint64_t> offset = layout_.offset(name)) return workspace_ + *offset;
+        for (const Pointer& each : pointers_of(problem_))
+            if (each.argument == name) return reinterpret_cast<Address>(each.data);
+        check_failed("buffer", __FILE__, __LINE__, std::string(name));
+    }
+
+    const sage3_problem& problem_;
+    const Layout& layout_;
+    Address workspace_;
+};
+
+sage3_status prepare(::sage3& handle, const sage3_problem* problem) {
+    const Result<Plan> plan = plan_of(problem);
+    if (!plan) return finish(SAGE3_INVALID, plan.error());
+    const Result<Entered> entered = handle.backend->enter(problem->q.data);
+    if (!entered) return finish(SAGE3_NO_DEVICE, entered.error());
+    const auto kernels = handle.variants.kernels(*plan, entered->target);
+    if (!kernels) return finish(SAGE3_FAILED, kernels.error());
+    for (const uint64_t each : *kernels)
+        if (const Status loaded = handle.backend->prepare(each); !loaded)
+            return finish(SAGE3_FAILED, loaded.error());
+    return SAGE3_OK;
+}
+
+// Everything that can be refused is refused before the first launch.
+sage3_status attention(::sage3& handle, const sage3_problem* problem, void* workspace, uint64_t workspace_bytes,
+                       void* stream) {
+    const Result<Plan> plan = plan_of(problem);
+    if (!plan) return finish(SAGE3_INVALID, plan.error());
+    const Layout layout(*plan, *problem);
+    std::vector<Pointer> pointers = pointers_of(*problem);
+    pointers.push_back({"workspace", workspace, kWorkspaceAlign});
+    for (const Pointer& each : pointers)
+        if (const Status sound = check_alignment(each); !sound) return finish(SAGE3_INVALID, sound.error());
+    if (workspace_bytes < layout.bytes())
+        return finish(SAGE3_INVALID, fmt::format("workspace_bytes is {}: {} are due (sage3_workspace_bytes)",
+                                                 workspace_bytes, layout.bytes()));
+    Backend& backend = *handle.backend;
+    const Result<Entered> entered = backend.enter(problem->q.data);
+    if (!entered) return finish(SAGE3_NO_DEVICE, entered.error());
+    for (const Pointer& each : pointers)
+        if (const Status usable = backend.check_memory(*entered, each.argument, each.data); !usable)
+            return finish(SAGE3_INVALID, usable.error());
+    const auto kernels = handle.variants.kernels(*plan, entered->target);
+    if (!kernels) return finish(SAGE3_FAILED, kernels.error());
+    const Call call(*problem, layout, workspace);
+    for (size_t i = 0; i < kernels->size(); ++i) {
+        const Step& step = plan->steps[i];
+        const Status launched = backend.launch((*kernels)[i], call.launch(step), stream);
+        if (!launched)
+            return finish(SAGE3_FAILED, fmt::format("{}: {}", step.entry, text_of(launched.error())));
+    }
+    return SAGE3_OK;
 }
 
 }  // namespace
 
-ww_sage3* wrap(device::Device& device, std::filesystem::path kernels) {
-    auto* handle = new ww_sage3;
-    handle->device = &device;
-    handle->kernels = std::move(kernels);
-    return handle;
+::sage3* handle_on(std::unique_ptr<Backend> backend, std::filesystem::path kernels) {
+    return new ::sage3(std::move(backend), std::move(kernels));
 }
 
 }  // namespace ww::sage3
 
 using namespace ww::sage3;
 
-ww_sage3_status ww_sage3_open(const char* device, ww_sage3** handle) {
-    if (!handle) return WW_SAGE3_INVALID;
-    *handle = new ww_sage3;
-    return guarded(*handle, [&] {
-        (*handle)->kernels = WW_SAGE3_FOLDER;
+sage3_status sage3_open(const char* device, sage3** handle) {
+    return guarded([&] {
+        if (!handle) return finish(SAGE3_INVALID, "handle is null");
+        *handle = nullptr;
         const std::string_view name = device ? device : "";
-        if (name == "emulator") {
-            (*handle)->owned = ww::device::open_emulated({.target = "sm_120a"});
-        } else if (name == "cuda") {
-            auto opened = ww::device::open_cuda();
-            if (!opened) return finish(*handle, WW_SAGE3_NO_DEVICE, text_of(opened.error()));
-            const ww::device::Info info = opened.value()->info();
-            if (info.sm / 10 != 12)
-                return finish(*handle, WW_SAGE3_NO_DEVICE,
-                              fmt::format("{} is {}: these kernels need sm_120 or sm_121", info.name, info.target));
-            (*handle)->owned = std::move(opened).value();
-        } else {
-            return finish(*handle, WW_SAGE3_INVALID,
-                          fmt::format("device is '{}': \"emulator\" or \"cuda\" is due", name));
-        }
-        (*handle)->device = (*handle)->owned.get();
-        return WW_SAGE3_OK;
+        if (name != "cuda" && name != "emulator")
+            return finish(SAGE3_INVALID, fmt::format("device is '{}': \"cuda\" is due", name));
+        auto opened = name == "cuda" ? open_cuda_backend() : open_emulator_backend();
+        if (!opened) return finish(SAGE3_NO_DEVICE, opened.error());
+        *handle = handle_on(std::move(opened).value(), {});
+        return SAGE3_OK;
     });
 }
 
-void ww_sage3_close(ww_sage3* handle) { delete handle; }
+void sage3_close(sage3* handle) { delete handle; }
 
-const char* ww_sage3_message(const ww_sage3* handle) {
-    return handle ? handle->message.c_str() : "the handle is null";
-}
+const char* sage3_message() { return message.c_str(); }
 
-ww_sage3_status ww_sage3_attention(ww_sage3* handle, const ww_sage3_problem* problem) {
-    return guarded(handle, [&] {
-        if (!problem) return finish(handle, WW_SAGE3_INVALID, "problem is null");
-        if (!handle->device) return finish(handle, WW_SAGE3_NO_DEVICE, "the handle has no device");
-        if (const ww::Status sound = check_pointers(*problem); !sound)
-            return finish(handle, WW_SAGE3_INVALID, text_of(sound.error()));
-        const auto plan = ww::sage3::plan(request_of(*problem));
-        if (!plan) return finish(handle, WW_SAGE3_INVALID, text_of(plan.error()));
-        const ww::Status done = run(*handle, *plan, *problem);
-        return done ? WW_SAGE3_OK : finish(handle, WW_SAGE3_FAILED, text_of(done.error()));
+const char* sage3_version() { return WW_VERSION; }
+
+sage3_status sage3_workspace_bytes(sage3* handle, const sage3_problem* problem, uint64_t* bytes) {
+    return guarded([&] {
+        if (!handle) return finish(SAGE3_INVALID, "handle is null");
+        if (!bytes) return finish(SAGE3_INVALID, "bytes is null");
+        const auto plan = plan_of(problem);
+        if (!plan) return finish(SAGE3_INVALID, plan.error());
+        *bytes = Layout(*plan, *problem).bytes();
+        return SAGE3_OK;
     });
 }
 
-ww_sage3_status ww_sage3_allocate(ww_sage3* handle, uint64_t bytes, void** memory) {
-    if (!memory) return guarded(handle, [&] { return finish(handle, WW_SAGE3_INVALID, "memory is null"); });
-    return on_device(handle, [&](ww::device::Device& device) -> ww::Status {
-        WW_TRY(address, device.allocate(bytes));
-        *memory = reinterpret_cast<void*>(address);
+sage3_status sage3_prepare(sage3* handle, const sage3_problem* problem) {
+    return guarded([&] {
+        if (!handle) return finish(SAGE3_INVALID, "handle is null");
+        return prepare(*handle, problem);
+    });
+}
+
+sage3_status sage3_attention(sage3* handle, const sage3_problem* problem, void* workspace,
+                             uint64_t workspace_bytes, void* stream) {
+    return guarded([&] {
+        if (!handle) return finish(SAGE3_INVALID, "handle is null");
+        return attention(*handle, problem, workspace, workspace_bytes, stream);
+    });
+}
+
+sage3_status sage3_allocate(sage3* handle, uint64_t bytes, void** memory) {
+    if (!memory) return guarded([] { return finish(SAGE3_INVALID, "memory is null"); });
+    return on_backend(handle, [&](Backend& backend) -> ww::Status {
+        WW_TRY(allocated, backend.allocate(bytes));
+        *memory = allocated;
         return ww::ok();
     });
 }
 
-ww_sage3_status ww_sage3_release(ww_sage3* handle, void* memory) {
-    return on_device(handle, [&](auto& device) { return device.release(reinterpret_cast<Address>(memory)); });
+sage3_status sage3_release(sage3* handle, void* memory) {
+    return on_backend(handle, [&](Backend& backend) { return backend.release(memory); });
 }
 
-ww_sage3_status ww_sage3_copy_in(ww_sage3* handle, void* to, const void* from, uint64_t bytes) {
-    return on_device(handle, [&](auto& device) {
-        return device.copy_in(reinterpret_cast<Address>(to), {static_cast<const std::byte*>(from), bytes});
-    });
+sage3_status sage3_copy_in(sage3* handle, void* to, const void* from, uint64_t bytes) {
+    return on_backend(handle, [&](Backend& backend) { return backend.copy_in(to, from, bytes); });
 }
 
-ww_sage3_status ww_sage3_copy_out(ww_sage3* handle, void* to, const void* from, uint64_t bytes) {
-    return on_device(handle, [&](auto& device) {
-        return device.copy_out({static_cast<std::byte*>(to), bytes}, reinterpret_cast<Address>(from));
-    });
+sage3_status sage3_copy_out(sage3* handle, void* to, const void* from, uint64_t bytes) {
+    return on_backend(handle, [&](Backend& backend) { return backend.copy_out(to, from, bytes); });
 }

@@ -51,7 +51,7 @@ port::Arg arg_of(const sage3::Argument& argument) {
 }
 
 struct Close {
-    void operator()(ww_sage3* handle) const { ww_sage3_close(handle); }
+    void operator()(::sage3* handle) const { sage3_close(handle); }
 };
 
 }  // namespace
@@ -78,33 +78,37 @@ Result<port::KernelImpl> sage3_plan(const port::Scope& scope, std::string_view s
 Status sage3_api(const ladder::LibraryCall& call) {
     WW_TRY(readable, call.require({"q", "k", "v"}, {"B", "H", "Hkv", "Lq", "Lk", "D", "causal"}, {"sm_scale"}));
     (void)readable;
-    const std::unique_ptr<ww_sage3, Close> handle(sage3::wrap(*call.device, call.folder));
+    const std::unique_ptr<::sage3, Close> handle(sage3::wrap(*call.device, call.folder));
     device::ScopedMemory memory(*call.device);
     const auto extent = [&](const char* name) { return call.integer(name); };
-    const auto place = [&](const port::Tensor& tensor, bool is_input) -> Result<ww_sage3_tensor> {
+    const auto place = [&](const port::Tensor& tensor, bool is_input) -> Result<sage3_tensor> {
         WW_TRY(address, memory.allocate("tensor '" + tensor.name + "'", tensor.bytes.size()));
         if (is_input) {
             WW_TRY(copied, call.device->copy_in(address, tensor.bytes));
             (void)copied;
         }
         const auto& strides = tensor.layout.strides;
-        return ww_sage3_tensor{reinterpret_cast<void*>(address), strides[0], strides[1], strides[2]};
+        return sage3_tensor{reinterpret_cast<void*>(address), strides[0], strides[1], strides[2]};
     };
     WW_TRY(q, place(call.input("q"), true));
     WW_TRY(k, place(call.input("k"), true));
     WW_TRY(v, place(call.input("v"), true));
     WW_TRY(o, place(*call.output("o"), false));
     WW_TRY(lse, memory.allocate("tensor 'lse'", call.output("lse")->bytes.size()));
-    ww_sage3_problem problem{};
+    sage3_problem problem{};
+    problem.struct_bytes = sizeof problem;
     problem.batches = extent("B"), problem.heads = extent("H"), problem.kv_heads = extent("Hkv");
     problem.queries = extent("Lq"), problem.keys = extent("Lk"), problem.head_dim = extent("D");
-    problem.type = call.input("q").layout.dtype == Dtype::f16 ? WW_SAGE3_F16 : WW_SAGE3_BF16;
-    problem.causal = static_cast<ww_sage3_causal>(extent("causal"));
+    problem.type = call.input("q").layout.dtype == Dtype::f16 ? SAGE3_F16 : SAGE3_BF16;
+    problem.causal = static_cast<sage3_causal>(extent("causal"));
     problem.scale = static_cast<float>(call.real("sm_scale"));
     problem.q = q, problem.k = k, problem.v = v, problem.o = o;
     problem.lse = reinterpret_cast<void*>(lse);
-    if (ww_sage3_attention(handle.get(), &problem) != WW_SAGE3_OK)
-        return fail(ww_sage3_message(handle.get()));
+    uint64_t bytes = 0;
+    if (sage3_workspace_bytes(handle.get(), &problem, &bytes) != SAGE3_OK) return fail(sage3_message());
+    WW_TRY(workspace, memory.allocate("workspace", bytes));
+    if (sage3_attention(handle.get(), &problem, reinterpret_cast<void*>(workspace), bytes, nullptr) != SAGE3_OK)
+        return fail(sage3_message());
     WW_TRY(o_read, call.device->copy_out(call.output("o")->bytes, reinterpret_cast<device::Address>(o.data)));
     WW_TRY(lse_read, call.device->copy_out(call.output("lse")->bytes, lse));
     (void)o_read, (void)lse_read;
@@ -113,7 +117,7 @@ Status sage3_api(const ladder::LibraryCall& call) {
         std::vector<std::byte> now(call.input(name).bytes.size());
         WW_TRY(read, call.device->copy_out(now, reinterpret_cast<device::Address>(at.data)));
         (void)read;
-        if (now != call.input(name).bytes) return fail(std::string("ww_sage3_attention changed its input ") + name);
+        if (now != call.input(name).bytes) return fail(std::string("sage3_attention changed its input ") + name);
     }
     return ok();
 }

@@ -60,6 +60,10 @@ struct LaunchConfig {
 };
 static_assert(sizeof(LaunchConfig) == 56);
 
+enum PointerAttribute : int { kPointerContext = 1, kMemoryType = 2, kIsManaged = 8, kPointerOrdinal = 9 };
+enum MemoryType : uint32_t { kHostMemory = 1, kDeviceMemory = 2 };
+enum CaptureMode : int { kCaptureGlobal = 0, kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
+
 // One member a driver function, named as the function without its "cu".
 struct Driver {
     Code (*Init)(unsigned flags);
@@ -74,11 +78,23 @@ struct Driver {
     Code (*DevicePrimaryCtxRetain)(Handle* context, Ordinal device);
     Code (*DevicePrimaryCtxRelease)(Ordinal device);
     Code (*CtxSetCurrent)(Handle context);
+    Code (*CtxGetCurrent)(Handle* context);
+    Code (*CtxPushCurrent)(Handle context);
+    Code (*CtxPopCurrent)(Handle* context);
+    Code (*CtxGetDevice)(Ordinal* device);
     Code (*CtxSynchronize)();
     Code (*ModuleLoadDataEx)(Handle* module, const void* image, unsigned count, int* options,
                              void** values);
     Code (*ModuleUnload)(Handle module);
     Code (*ModuleGetFunction)(Handle* function, Handle module, const char* name);
+    // A library belongs to no context; its kernels are loaded into one when they are asked for there.
+    Code (*LibraryLoadData)(Handle* library, const void* image, int* options, void** values, unsigned count,
+                            int* library_options, void** library_values, unsigned library_count);
+    Code (*LibraryUnload)(Handle library);
+    Code (*LibraryGetKernel)(Handle* kernel, Handle library, const char* name);
+    Code (*KernelGetFunction)(Handle* function, Handle kernel);
+    Code (*PointerGetAttributes)(unsigned count, int* attributes, void** values, Pointer address);
+    Code (*ThreadExchangeStreamCaptureMode)(int* mode);
     Code (*FuncGetAttribute)(int* value, int attribute, Handle function);
     Code (*FuncSetAttribute)(Handle function, int attribute, int value);
     Code (*MemAlloc)(Pointer* address, size_t bytes);

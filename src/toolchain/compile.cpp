@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA C++ -> PTX by NVRTC, through the compile cache.
+// CUDA C++ -> PTX or cubin by NVRTC, through the compile cache.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +16,14 @@ namespace ww::toolchain {
 namespace fs = std::filesystem;
 namespace {
 
-std::vector<std::string> compile_options(const CompileRequest& request, const std::string& arch,
+// What NVRTC is asked for.
+enum class Product { ptx, cubin };
+
+std::vector<std::string> compile_options(const CompileRequest& request, Product product,
+                                         const std::string& arch,
                                          const std::vector<fs::path>& cuda_dirs) {
-    std::vector<std::string> options{"--gpu-architecture=compute_" + arch};
+    std::vector<std::string> options{
+        fmt::format("--gpu-architecture={}_{}", product == Product::ptx ? "compute" : "sm", arch)};
     const auto given = [&](std::string_view prefix) {
         return std::any_of(request.options.begin(), request.options.end(),
                            [&](const std::string& option) { return option.starts_with(prefix); });
@@ -73,13 +78,17 @@ void add_dependencies(CacheKey& key, const CompileRequest& request, const Includ
     key.add_file_identity(nvrtc.path);
 }
 
-std::string sized_text(const Nvrtc& api, Nvrtc::Program program,
-                       int (*size_of)(Nvrtc::Program, size_t*), int (*get)(Nvrtc::Program, char*)) {
+std::string sized(const Nvrtc& api, Nvrtc::Program program, int (*size_of)(Nvrtc::Program, size_t*),
+                  int (*get)(Nvrtc::Program, char*)) {
     size_t size = 0;
     if (size_of(program, &size) != 0 || size == 0) return "";
     std::string text(size, '\0');
     const int error = get(program, text.data());
     WW_CHECK(error == 0, api.error_string(error));
+    return text;
+}
+
+std::string text_of(std::string text) {
     while (!text.empty() && text.back() == '\0') text.pop_back();
     return text;
 }
@@ -108,8 +117,14 @@ Failure compile_failure(const CompileRequest& request, const Nvrtc& api, int err
     return fail(std::move(messages));
 }
 
-Result<Compiled> run_nvrtc(const CompileRequest& request, const Nvrtc& api,
-                           const std::vector<std::string>& options) {
+struct Made {
+    std::string bytes, log;
+    std::vector<std::string> options;
+    bool cached = false;
+};
+
+Result<Made> run_nvrtc(const CompileRequest& request, Product product, const Nvrtc& api,
+                       const std::vector<std::string>& options) {
     Nvrtc::Program program = nullptr;
     int error = api.create_program(&program, request.source.c_str(), request.name.c_str(), 0,
                                    nullptr, nullptr);
@@ -119,37 +134,49 @@ Result<Compiled> run_nvrtc(const CompileRequest& request, const Nvrtc& api,
     std::vector<const char*> pointers;
     for (const std::string& option : options) pointers.push_back(option.c_str());
     error = api.compile_program(program, static_cast<int>(pointers.size()), pointers.data());
-    Compiled compiled;
-    compiled.log = sized_text(api, program, api.log_size, api.log);
-    if (error == 0) compiled.ptx = sized_text(api, program, api.ptx_size, api.ptx);
+    Made made{.log = text_of(sized(api, program, api.log_size, api.log)), .options = options};
+    if (error == 0)
+        made.bytes = product == Product::ptx ? text_of(sized(api, program, api.ptx_size, api.ptx))
+                                             : sized(api, program, api.cubin_size, api.cubin);
     api.destroy_program(&program);
-    if (error != 0) return compile_failure(request, api, error, compiled.log);
-    return compiled;
+    if (error != 0) return compile_failure(request, api, error, made.log);
+    return made;
 }
 
-}  // namespace
-
-Result<Compiled> compile_ptx(const CompileRequest& request) {
+Result<Made> compile(const CompileRequest& request, Product product) {
     WW_TRY(target, parse_target(request.target));
     WW_TRY(nvrtc, need_part("nvrtc"));
     WW_TRY(checked, check_include_dirs(request));
     (void)checked;
     if (request.source.find('\0') != std::string::npos)
         return fail(Diagnostic{.file = request.name, .message = "the source holds a zero byte"});
-    const std::vector<fs::path> cuda_dirs = cuda_include_dirs();
-    const std::vector<std::string> options = compile_options(request, target.arch(), cuda_dirs);
+    const std::vector<fs::path> cuda_dirs =
+        request.cuda_headers ? cuda_include_dirs() : std::vector<fs::path>();
+    const std::vector<std::string> options = compile_options(request, product, target.arch(), cuda_dirs);
     const IncludeScan scan =
         scan_includes(request.source, source_folder(request), request.include_dirs);
-    CacheKey key("ptx");
+    CacheKey key(product == Product::ptx ? "ptx" : "nvrtc cubin");
     add_dependencies(key, request, scan, options, cuda_dirs, nvrtc);
     if (!scan.computed)
         if (auto blobs = cache_get(key); blobs && blobs->size() == 2)
-            return Compiled{.ptx = (*blobs)[0], .log = (*blobs)[1], .options = options, .cached = true};
+            return Made{(*blobs)[0], (*blobs)[1], options, true};
     WW_TRY(api, load_nvrtc(nvrtc));
-    WW_TRY(compiled, run_nvrtc(request, api, options));
-    compiled.options = options;
-    if (!scan.computed) cache_put(key, {compiled.ptx, compiled.log});
-    return compiled;
+    WW_TRY(made, run_nvrtc(request, product, api, options));
+    if (!scan.computed) cache_put(key, {made.bytes, made.log});
+    return made;
+}
+
+}  // namespace
+
+Result<Compiled> compile_ptx(const CompileRequest& request) {
+    WW_TRY(made, compile(request, Product::ptx));
+    return Compiled{.ptx = std::move(made.bytes), .log = std::move(made.log),
+                    .options = std::move(made.options), .cached = made.cached};
+}
+
+Result<CompiledCubin> compile_cubin(const CompileRequest& request) {
+    WW_TRY(made, compile(request, Product::cubin));
+    return CompiledCubin{.cubin = std::move(made.bytes), .log = std::move(made.log), .cached = made.cached};
 }
 
 }  // namespace ww::toolchain

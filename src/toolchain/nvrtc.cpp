@@ -40,6 +40,8 @@ Result<Nvrtc> load_nvrtc(const Found& found) {
                           resolve(library, "nvrtcCompileProgram", api.compile_program) &&
                           resolve(library, "nvrtcGetPTXSize", api.ptx_size) &&
                           resolve(library, "nvrtcGetPTX", api.ptx) &&
+                          resolve(library, "nvrtcGetCUBINSize", api.cubin_size) &&
+                          resolve(library, "nvrtcGetCUBIN", api.cubin) &&
                           resolve(library, "nvrtcGetProgramLogSize", api.log_size) &&
                           resolve(library, "nvrtcGetProgramLog", api.log) &&
                           resolve(library, "nvrtcGetErrorString", api.error_string);

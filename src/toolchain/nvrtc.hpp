@@ -21,6 +21,8 @@ struct Nvrtc {
     int (*compile_program)(Program, int count, const char* const* options) = nullptr;
     int (*ptx_size)(Program, size_t*) = nullptr;
     int (*ptx)(Program, char*) = nullptr;
+    int (*cubin_size)(Program, size_t*) = nullptr;
+    int (*cubin)(Program, char*) = nullptr;
     int (*log_size)(Program, size_t*) = nullptr;
     int (*log)(Program, char*) = nullptr;
     const char* (*error_string)(int) = nullptr;

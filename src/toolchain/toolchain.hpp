@@ -20,6 +20,7 @@ struct CompileRequest {
     std::vector<std::filesystem::path> include_dirs;           // searched before CUDA's own
     std::vector<std::string> options;                          // further NVRTC options
     bool line_info = true;                                     // .loc lines in the PTX
+    bool cuda_headers = true;  // false: the source includes none of CUDA's own; then they need not be there
 };
 
 struct Compiled {
@@ -31,6 +32,14 @@ struct Compiled {
 
 // Errors of the source have a file; a refused target or option has none: the caller knows its place.
 Result<Compiled> compile_ptx(const CompileRequest& request);
+
+struct CompiledCubin {
+    std::string cubin;  // bytes of the ELF image
+    std::string log;
+    bool cached = false;
+};
+// To a cubin in one go, by NVRTC alone.
+Result<CompiledCubin> compile_cubin(const CompileRequest& request);
 
 // The same by nvcc, for a file with host code: request.name must be the file. Not cached.
 Result<Compiled> compile_ptx_nvcc(const CompileRequest& request);

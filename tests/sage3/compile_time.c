@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long libsage3.so takes to its kernels: cold (NVRTC, empty cache) and from the cache (a new handle:
+// look-up and read of the cubins), on a fake driver, so that no GPU's loading is in the figures.
+//   compile_time FOLDER LIMIT_COLD_S LIMIT_CACHED_MS    exit code 1 beyond a limit; FOLDER becomes the cache
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "fake_cuda.h"
+#include "sage3/sage3.h"
+
+static double seconds(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Wall time, and what it would be on cores of its own: a machine may be busy with other things. */
+struct took {
+    double wall, cpu;
+};
+
+static struct took prepare(const sage3_problem* p) {
+    sage3* handle = NULL;
+    const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    if (sage3_open("cuda", &handle) != SAGE3_OK || sage3_prepare(handle, p) != SAGE3_OK) {
+        fprintf(stderr, "%s\n", sage3_message());
+        exit(1);
+    }
+    const struct took out = {seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu};
+    sage3_close(handle);
+    return out;
+}
+
+int main(int argc, char** argv) {
+    if (argc != 4) return 2;
+    setenv("WARPWRIGHT_CACHE", argv[1], 1);
+    void* context = NULL;
+    if (cuDevicePrimaryCtxRetain(&context, 0) != 0 || cuCtxSetCurrent(context) != 0) return 1;
+    double worst_cold = 0, worst_cached = 0;
+    for (int i = 0; i < 4; ++i) {
+        const int64_t dim = i & 1 ? 128 : 64;
+        const int64_t heads = 8, length = 1024;
+        const sage3_tensor x = {NULL, heads * length * dim, length * dim, dim};
+        const sage3_problem p = {.struct_bytes = sizeof p, .batches = 1, .heads = heads, .kv_heads = heads,
+                                 .queries = length, .keys = length, .head_dim = dim,
+                                 .type = i & 2 ? SAGE3_BF16 : SAGE3_F16, .causal = SAGE3_FULL, .scale = 0.1f,
+                                 .q = x, .k = x, .v = x, .o = x};
+        const struct took cold = prepare(&p);
+        struct took cached = prepare(&p);
+        for (int repeat = 0; repeat < 20; ++repeat) {
+            const struct took again = prepare(&p);
+            if (again.wall < cached.wall) cached = again;
+        }
+        printf("%-4s head_dim %3d: cold %.2f s (%.2f s of processor time), cached %.2f ms\n",
+               p.type == SAGE3_F16 ? "f16" : "bf16", (int)dim, cold.wall, cold.cpu, 1e3 * cached.wall);
+        const double alone = cold.wall < cold.cpu ? cold.wall : cold.cpu;
+        if (alone > worst_cold) worst_cold = alone;
+        if (cached.wall > worst_cached) worst_cached = cached.wall;
+    }
+    if (worst_cold > atof(argv[2]) || 1e3 * worst_cached > atof(argv[3])) {
+        fprintf(stderr, "beyond the limit: %.2f s cold (%s), %.2f ms cached (%s)\n", worst_cold, argv[2],
+                1e3 * worst_cached, argv[3]);
+        return 1;
+    }
+    return 0;
+}
