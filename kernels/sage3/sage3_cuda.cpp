@@ -6,13 +6,13 @@
 #include <mutex>
 #include <vector>
 
-#include "device/cuda_driver.hpp"
+#include "driver/driver.hpp"
 #include "sage3/sage3_backend.hpp"
 
 namespace ww::sage3 {
 namespace {
 
-namespace cuda = device::cuda;
+namespace cuda = driver;
 using cuda::Code;
 using cuda::Handle;
 using cuda::kSuccess;
@@ -221,7 +221,7 @@ Status CudaBackend::copy_out(void* to, const void* from, uint64_t bytes) {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_cuda_backend() {
-    WW_TRY(driver, cuda::driver());
+    WW_TRY(driver, cuda::the_driver());
     return std::unique_ptr<Backend>(std::make_unique<CudaBackend>(*driver));
 }
 

@@ -222,6 +222,8 @@ sage3_status sage3_open(const char* device, sage3** handle) {
         const std::string_view name = device ? device : "";
         if (name != "cuda" && name != "emulator")
             return finish(SAGE3_INVALID, fmt::format("device is '{}': \"cuda\" is due", name));
+        if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+            return finish(SAGE3_NO_DEVICE, "this processor lacks AVX2 or FMA: x86-64-v3 is needed");
         auto opened = name == "cuda" ? open_cuda_backend() : open_emulator_backend();
         if (!opened) return finish(SAGE3_NO_DEVICE, opened.error());
         *handle = handle_on(std::move(opened).value(), {});

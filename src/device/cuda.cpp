@@ -10,17 +10,17 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "device/cuda_driver.hpp"
 #include "device/cuda_stdout.hpp"
 #include "device/device.hpp"
+#include "driver/driver.hpp"
 
 namespace ww::device {
 namespace {
 
-using cuda::Code;
-using cuda::Driver;
-using cuda::Handle;
-using cuda::kSuccess;
+using driver::Code;
+using driver::Driver;
+using driver::Handle;
+using driver::kSuccess;
 
 constexpr uint32_t kFreeDynamicShared = 48 * 1024;  // more needs an opt-in per function
 constexpr uint32_t kPortableCluster = 8;
@@ -41,7 +41,7 @@ struct Kernel {
 
 class CudaDevice final : public Device {
   public:
-    CudaDevice(const Driver& driver, cuda::Ordinal ordinal) : cu_(driver), ordinal_(ordinal) {}
+    CudaDevice(const Driver& driver, driver::Ordinal ordinal) : cu_(driver), ordinal_(ordinal) {}
     ~CudaDevice() override;
     Status open();
 
@@ -72,7 +72,7 @@ class CudaDevice final : public Device {
     Code run(const Kernel& kernel, const Launch& launch, float& milliseconds);
 
     const Driver& cu_;
-    cuda::Ordinal ordinal_;
+    driver::Ordinal ordinal_;
     Handle context_ = nullptr, stream_ = nullptr, start_ = nullptr, end_ = nullptr;
     Info info_;
     std::map<ModuleId, Module> modules_;
@@ -83,13 +83,13 @@ class CudaDevice final : public Device {
 
 Status CudaDevice::succeeded(Code code, const std::string& doing) {
     if (code == kSuccess) return ok();
-    const std::string message = doing + ": " + cuda::describe(cu_, code);
-    if (cuda::is_sticky(code)) cuda::mark_lost(message);
+    const std::string message = doing + ": " + driver::describe(cu_, code);
+    if (driver::is_sticky(code)) driver::mark_lost(message);
     return fail(message);
 }
 
 Status CudaDevice::enter() {
-    WW_TRY(usable, cuda::check_usable());
+    WW_TRY(usable, driver::check_usable());
     (void)usable;
     return succeeded(cu_.CtxSetCurrent(context_), "make the CUDA context current");
 }
@@ -113,10 +113,10 @@ Status CudaDevice::read_info() {
     int major = 0, minor = 0, processors = 0, shared = 0, version = 0;
     size_t memory = 0;
     char name[256] = {};
-    Code code = cu_.DeviceGetAttribute(&major, cuda::kComputeCapabilityMajor, ordinal_);
-    if (!code) code = cu_.DeviceGetAttribute(&minor, cuda::kComputeCapabilityMinor, ordinal_);
-    if (!code) code = cu_.DeviceGetAttribute(&processors, cuda::kMultiprocessorCount, ordinal_);
-    if (!code) code = cu_.DeviceGetAttribute(&shared, cuda::kMaxSharedPerBlockOptin, ordinal_);
+    Code code = cu_.DeviceGetAttribute(&major, driver::kComputeCapabilityMajor, ordinal_);
+    if (!code) code = cu_.DeviceGetAttribute(&minor, driver::kComputeCapabilityMinor, ordinal_);
+    if (!code) code = cu_.DeviceGetAttribute(&processors, driver::kMultiprocessorCount, ordinal_);
+    if (!code) code = cu_.DeviceGetAttribute(&shared, driver::kMaxSharedPerBlockOptin, ordinal_);
     if (!code) code = cu_.DeviceTotalMem(&memory, ordinal_);
     if (!code) code = cu_.DeviceGetName(name, sizeof name - 1, ordinal_);
     if (!code) code = cu_.DriverGetVersion(&version);
@@ -135,7 +135,7 @@ Status CudaDevice::read_info() {
 CudaDevice::~CudaDevice() {
     // After a fault the driver must not be called any more: the handles belong to a context that is
     // gone, and a context retained after it does not work either. The end of the process frees all.
-    if (!context_ || !cuda::check_usable()) return;
+    if (!context_ || !driver::check_usable()) return;
     cu_.CtxSetCurrent(context_);
     for (auto& [id, module] : modules_) cu_.ModuleUnload(module.handle);
     for (auto& [address, bytes] : allocations_) cu_.MemFree(address);
@@ -149,7 +149,7 @@ CudaDevice::~CudaDevice() {
 Result<Address> CudaDevice::allocate(uint64_t bytes, MemoryLabel) {
     WW_TRY(entered, enter());
     (void)entered;
-    cuda::Pointer address = 0;
+    driver::Pointer address = 0;
     // The driver refuses 0 bytes; an empty tensor still gets an address of its own.
     WW_TRY(done, succeeded(cu_.MemAlloc(&address, std::max<uint64_t>(bytes, 1)),
                            fmt::format("allocate {} bytes", bytes)));
@@ -197,8 +197,8 @@ Result<ModuleId> CudaDevice::load(const Image& image) {
     WW_TRY(entered, enter());
     (void)entered;
     std::vector<char> log(kLogBytes, '\0');
-    int options[] = {cuda::kJitErrorLogBuffer, cuda::kJitErrorLogBufferBytes,
-                     cuda::kJitGenerateLineInfo};
+    int options[] = {driver::kJitErrorLogBuffer, driver::kJitErrorLogBufferBytes,
+                     driver::kJitGenerateLineInfo};
     void* values[] = {log.data(), reinterpret_cast<void*>(kLogBytes - 1),
                       reinterpret_cast<void*>(uintptr_t{1})};
     Module module;
@@ -262,7 +262,7 @@ Result<KernelId> CudaDevice::kernel(ModuleId module, const std::string& name) {
     if (found == modules_.end()) return fail(fmt::format("no module {}", module));
     Kernel kernel{nullptr, module, name, {}};
     Code code = cu_.ModuleGetFunction(&kernel.handle, found->second.handle, name.c_str());
-    if (code == cuda::kErrorNotFound) {
+    if (code == driver::kErrorNotFound) {
         const std::vector<std::string> names =
             nearest_first(name, kernel_names(found->second.handle));
         return fail(fmt::format("{} has no kernel {}{}", found->second.name, name,
@@ -310,8 +310,8 @@ Status CudaDevice::check(KernelId kernel, const Launch& launch) {
                 fmt::format("grid dimension {} is no multiple of the cluster's {}", grid, cluster));
     }
     int threads = 0, shared = 0;
-    Code code = cu_.FuncGetAttribute(&threads, cuda::kMaxThreadsPerBlock, target.handle);
-    if (!code) code = cu_.FuncGetAttribute(&shared, cuda::kSharedSizeBytes, target.handle);
+    Code code = cu_.FuncGetAttribute(&threads, driver::kMaxThreadsPerBlock, target.handle);
+    if (!code) code = cu_.FuncGetAttribute(&shared, driver::kSharedSizeBytes, target.handle);
     WW_TRY(read, succeeded(code, "read the limits of kernel " + target.name));
     (void)read;
     if (launch.block.count() > static_cast<uint64_t>(threads))
@@ -328,7 +328,7 @@ Status CudaDevice::check(KernelId kernel, const Launch& launch) {
 Status CudaDevice::prepare(const Kernel& kernel, const Launch& launch) {
     if (launch.dynamic_shared_bytes > kFreeDynamicShared) {
         WW_TRY(raised,
-               succeeded(cu_.FuncSetAttribute(kernel.handle, cuda::kMaxDynamicSharedBytes,
+               succeeded(cu_.FuncSetAttribute(kernel.handle, driver::kMaxDynamicSharedBytes,
                                               static_cast<int>(launch.dynamic_shared_bytes)),
                          fmt::format("kernel {}: {} bytes of dynamic shared memory", kernel.name,
                                      launch.dynamic_shared_bytes)));
@@ -336,13 +336,13 @@ Status CudaDevice::prepare(const Kernel& kernel, const Launch& launch) {
     }
     if (launch.cluster.count() > kPortableCluster)
         return succeeded(
-            cu_.FuncSetAttribute(kernel.handle, cuda::kNonPortableClusterSizeAllowed, 1),
+            cu_.FuncSetAttribute(kernel.handle, driver::kNonPortableClusterSizeAllowed, 1),
             fmt::format("kernel {}: a cluster of {} blocks", kernel.name, launch.cluster.count()));
     return ok();
 }
 
 Code CudaDevice::run(const Kernel& kernel, const Launch& launch, float& milliseconds) {
-    cuda::LaunchAttribute attributes[3];
+    driver::LaunchAttribute attributes[3];
     uint32_t count = 0;
     auto add = [&](int id, std::initializer_list<uint32_t> words) {
         attributes[count].id = id;
@@ -350,10 +350,10 @@ Code CudaDevice::run(const Kernel& kernel, const Launch& launch, float& millisec
         ++count;
     };
     if (launch.cluster.count() > 1)
-        add(cuda::kClusterDimension, {launch.cluster.x, launch.cluster.y, launch.cluster.z});
-    if (launch.cooperative) add(cuda::kCooperative, {1});
-    if (launch.programmatic_dependent) add(cuda::kProgrammaticStreamSerialization, {1});
-    cuda::LaunchConfig config{{launch.grid.x, launch.grid.y, launch.grid.z},
+        add(driver::kClusterDimension, {launch.cluster.x, launch.cluster.y, launch.cluster.z});
+    if (launch.cooperative) add(driver::kCooperative, {1});
+    if (launch.programmatic_dependent) add(driver::kProgrammaticStreamSerialization, {1});
+    driver::LaunchConfig config{{launch.grid.x, launch.grid.y, launch.grid.z},
                               {launch.block.x, launch.block.y, launch.block.z},
                               launch.dynamic_shared_bytes, stream_, attributes, count};
     std::vector<void*> pointers;
@@ -419,19 +419,19 @@ Result<TensorMap> CudaDevice::encode_tensor_map(const TensorMapTiled& tiled) {
 }  // namespace
 
 Result<std::unique_ptr<Device>> open_cuda(int ordinal) {
-    WW_TRY(loaded, cuda::driver());
-    WW_TRY(usable, cuda::check_usable());
+    WW_TRY(loaded, driver::the_driver());
+    WW_TRY(usable, driver::check_usable());
     (void)usable;
     int count = 0;
     if (Code code = loaded->DeviceGetCount(&count); code != kSuccess)
-        return fail("count the GPUs: " + cuda::describe(*loaded, code));
+        return fail("count the GPUs: " + driver::describe(*loaded, code));
     if (count == 0) return fail("no GPU: the CUDA driver is there but finds no device");
     if (ordinal < 0 || ordinal >= count)
         return fail(fmt::format("no CUDA device {}: there are {} (0 to {})", ordinal, count,
                                 count - 1));
-    cuda::Ordinal device = 0;
+    driver::Ordinal device = 0;
     if (Code code = loaded->DeviceGet(&device, ordinal); code != kSuccess)
-        return fail(fmt::format("open CUDA device {}: {}", ordinal, cuda::describe(*loaded, code)));
+        return fail(fmt::format("open CUDA device {}: {}", ordinal, driver::describe(*loaded, code)));
     auto opened = std::make_unique<CudaDevice>(*loaded, device);
     WW_TRY(ready, opened->open());
     (void)ready;

@@ -68,6 +68,17 @@ class LauncherTest(unittest.TestCase):
         _, calls = self.launch("doctor")
         self.assertEqual([call.split()[0] for call in calls], ["cmake", "ninja", "ninja"])
 
+    def test_a_wheel_gets_a_portable_library(self):
+        done, calls = self.launch("wheel", "--out", "dist")
+        self.assertEqual(done.stdout, f"program: wheel --out dist --library {self.tree}/build/portable/libsage3.so\n")
+        self.assertTrue(any(call.endswith("--preset portable") for call in calls), calls)
+        self.assertIn(f"ninja -C {self.tree}/build/portable sage3", calls)
+        (self.tree / "calls").unlink()
+        for arguments in (["wheel", "--library", "x.so"], ["wheel", "--library=x.so"], ["wheel", "--help"]):
+            done, calls = self.launch(*arguments)
+            self.assertEqual(done.stdout, f"program: {' '.join(arguments)}\n")
+        self.assertFalse(any("portable" in call for call in calls), calls)
+
     def test_root_installs_only_what_is_missing(self):
         self.packages["libfmt-dev"] = "not-installed"
         del self.packages["libgtest-dev"]

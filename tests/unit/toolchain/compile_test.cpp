@@ -56,6 +56,29 @@ TEST_F(CompileTest, CompilesAssemblesAndCaches) {
     EXPECT_TRUE(assemble(first->ptx, "sm_90a", "k.ptx")->cached);
 }
 
+TEST_F(CompileTest, MakesACubinByNvrtcAlone) {
+    CompileRequest plain = request("extern \"C\" __global__ void set(float* p) { p[0] = GAIN; }\n");
+    plain.defines = {{"GAIN", "1.0f"}};
+    plain.cuda_headers = false;
+    set("WARPWRIGHT_PTXAS", "/nowhere");
+    set("WARPWRIGHT_CUDA_INCLUDE", "/nowhere");
+    const auto first = compile_cubin(plain);
+    ASSERT_TRUE(first) << format(first.error());
+    EXPECT_EQ(first->cubin.substr(0, 4),
+              "\x7f"
+              "ELF");
+    EXPECT_FALSE(first->cached);
+    const auto second = compile_cubin(plain);
+    ASSERT_TRUE(second);
+    EXPECT_TRUE(second->cached);
+    EXPECT_EQ(second->cubin, first->cubin);
+    EXPECT_FALSE(compile_ptx(plain)->cached) << "another product, another entry";
+    plain.target = "sm_120a";
+    const auto other = compile_cubin(plain);
+    ASSERT_TRUE(other);
+    EXPECT_NE(other->cubin, first->cubin);
+}
+
 TEST_F(CompileTest, EveryInputIsPartOfTheKey) {
     put("factor.cuh", "#define FACTOR 3.0f\n");
     CompileRequest scale = request(kScale);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the CUDA driver API that the cuda device uses, loaded from libcuda.so.1 at run time:
-// declarations of our own, so that neither a toolkit nor a driver is needed to build.
+// The part of the CUDA driver API that we use, loaded from libcuda.so.1 at run time: declarations of our
+// own, so that neither a toolkit nor a driver is needed to build.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace ww::device::cuda {
+namespace ww::driver {
 
 using Code = int;  // CUresult
 using Ordinal = int;
@@ -124,7 +124,7 @@ struct Driver {
 
 // The driver, initialised once for the process; fails where libcuda is absent, too old, or finds no
 // device it can use.
-Result<const Driver*> driver();
+Result<const Driver*> the_driver();
 
 // "CUDA_ERROR_X (700): text"
 std::string describe(const Driver& driver, Code code);
@@ -136,4 +136,4 @@ void mark_lost(const std::string& message);
 // context it may crash.
 Status check_usable();
 
-}  // namespace ww::device::cuda
+}  // namespace ww::driver

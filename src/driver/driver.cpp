@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads libcuda.so.1 and its functions; names are the versioned ones that the library exports.
-#include "device/cuda_driver.hpp"
+#include "driver/driver.hpp"
 
 #include <dlfcn.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/resolve.hpp"
 
-namespace ww::device::cuda {
+namespace ww::driver {
 namespace {
 
 struct Symbols {
@@ -105,7 +105,7 @@ Lost& lost() {
 
 }  // namespace
 
-Result<const Driver*> driver() {
+Result<const Driver*> the_driver() {
     static const Result<const Driver*> once = load();
     return once;
 }
@@ -151,4 +151,4 @@ Status check_usable() {
                 lost().message);
 }
 
-}  // namespace ww::device::cuda
+}  // namespace ww::driver
