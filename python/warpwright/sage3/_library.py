@@ -63,7 +63,7 @@ def path():
     if not os.path.isfile(chosen):
         raise ImportError(f"there is no {chosen}: install the wheel that `warpwright wheel` makes, or set "
                           "WARPWRIGHT_SAGE3_LIBRARY to the path of a libsage3.so")
-    return os.fspath(chosen)
+    return os.path.abspath(chosen)
 
 
 @functools.lru_cache(maxsize=None)
