@@ -1,4 +1,5 @@
-# ww_embed_python(target): the files of python/ become the target's python_files() (src/wheel/wheel.hpp).
+# ww_embed_python(target): the files of python/ become the target's python_files(), LICENSE its
+# license_text() (src/wheel/wheel.hpp).
 function(ww_embed_python target)
   set(root ${PROJECT_SOURCE_DIR}/python)
   file(GLOB_RECURSE files RELATIVE ${root} CONFIGURE_DEPENDS ${root}/*.py)
@@ -11,7 +12,9 @@ function(ww_embed_python target)
     file(READ ${root}/${file} text)
     string(APPEND code "        {\"${file}\", R\"python(${text})python\"},\n")
   endforeach()
-  string(APPEND code "    };\n    return files;\n}\n\n}  // namespace ww::wheel\n")
+  file(READ ${PROJECT_SOURCE_DIR}/LICENSE text)
+  string(APPEND code "    };\n    return files;\n}\n\n")
+  string(APPEND code "const char* license_text() { return R\"licence(${text})licence\"; }\n\n}  // namespace ww::wheel\n")
   set(generated ${PROJECT_BINARY_DIR}/generated/python_files.cpp)
   file(CONFIGURE OUTPUT ${generated} CONTENT "${code}" @ONLY)
   target_sources(${target} PRIVATE ${generated})

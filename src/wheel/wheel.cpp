@@ -66,6 +66,7 @@ Result<Wheel> make_wheel(const WheelOptions& options) {
     files.push_back({std::string(kLibrary), std::move(library), true});
     const std::string info(kInfo);
     files.push_back({info + "/METADATA", metadata()});
+    files.push_back({info + "/licenses/LICENSE", license_text()});
     files.push_back({info + "/WHEEL", fmt::format("Wheel-Version: 1.0\nGenerator: warpwright " WW_VERSION "\n"
                                                   "Root-Is-Purelib: false\nTag: {}\n", out.tag)});
     std::string list = record(files, info + "/RECORD");

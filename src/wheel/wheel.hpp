@@ -17,6 +17,7 @@ struct PythonFile {
 };
 // Made by cmake from python/.
 const std::vector<PythonFile>& python_files();
+const char* license_text();
 
 struct WheelOptions {
     std::filesystem::path library;  // libsage3.so

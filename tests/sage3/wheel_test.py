@@ -60,6 +60,7 @@ class WheelTest(unittest.TestCase):
                 self.assertEqual((digest, int(size)), ("sha256=" + due, len(data)), name)
             self.assertEqual(archive.read("warpwright/sage3/libsage3.so"), pathlib.Path(LIBRARY).read_bytes())
             self.assertIn("warpwright/sage3/_operator.py", names)
+            self.assertTrue(any(name.endswith("/licenses/LICENSE") for name in names), names)
 
     def test_same_bytes_again(self):
         again = make("--out", str(self.folder / "again"))
