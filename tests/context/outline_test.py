@@ -39,11 +39,14 @@ def test_sage3_attention():
     """All of its instructions stand in kernels/common, behind wrappers."""
     made = kernel(outline("kernels/sage3/sage3_attention.cu"), "sage3_attention")
     same(texts(made["instructions"]),
-         ["cp.async.cg.shared.global", "cp.async.commit_group", "cp.async.wait_group",
-          "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
-          "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3"])
-    same(texts(made["shared"]), ["__shared__ Stage<kDepth> stages[2]"])
-    expect(made["launch_bounds"] == "sage3::kAttentionThreads", made)
+         ["cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", "fence.mbarrier_init.release.cluster",
+          "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "mbarrier.arrive.expect_tx.shared::cta.b64",
+          "mbarrier.arrive.shared::cta.b64", "mbarrier.init.shared::cta.b64",
+          "mbarrier.try_wait.parity.shared::cta.b64",
+          "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3",
+          "setmaxnreg.dec.sync.aligned.u32", "setmaxnreg.inc.sync.aligned.u32"])
+    same(texts(made["shared"]), ["__shared__ alignas(128) unsigned char shared[Ring<kDepth>::kBytes]"])
+    expect(made["launch_bounds"] == "sage3::kAttentionThreads, 1", made)
     mma = next(each for each in made["instructions"] if each["text"].startswith("mma"))
     expect(mma["file"] == "kernels/common/ptx_mma.cuh" and mma["function"] == "mma_m16n8k64_mxf4nvf4_4x", mma)
 
