@@ -22,8 +22,9 @@ target_include_directories(ww_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(ww_options INTERFACE
   -march=x86-64-v3 -maes -mpclmul -ffp-contract=off -fno-math-errno -fno-trapping-math
   -Wall -Wextra -Wno-missing-field-initializers)
-target_compile_definitions(ww_options INTERFACE FMT_HEADER_ONLY TOML_HEADER_ONLY=1)
-target_link_libraries(ww_options INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+target_compile_definitions(ww_options INTERFACE TOML_HEADER_ONLY=1)
+add_library(ww_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp)
+target_link_libraries(ww_options INTERFACE ww_fmt Threads::Threads ${CMAKE_DL_LIBS})
 if(WW_WERROR)
   target_compile_options(ww_options INTERFACE -Werror)
 endif()

@@ -51,7 +51,7 @@ int keep(Options& options) {
     const auto kept = journal::keep(options.keep);
     if (!kept) return report(kept.error());
     if (options.json) fmt::print("{}\n", journal::to_json(*kept));
-    else fmt::print("kept {}: {}\n{}", kept->name, kept->says, kept->printed);
+    else fmt::print("kept {}: {}\n{}{}", kept->name, kept->says, kept->printed, kept->printed.ends_with('\n') ? "" : "\n");
     return kDone;
 }
 

@@ -3,6 +3,8 @@
 // frame and the final placing of registers are in function_layout.cpp.
 #include "emulator/function_decoder.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "machine/block.hpp"

@@ -175,7 +175,7 @@ def rule_headers(tree, compiler):
 
     def compile_alone(path):
         command = [compiler, "-std=c++20", "-fsyntax-only", "-march=x86-64-v3", "-maes",
-                   "-mpclmul", "-DFMT_HEADER_ONLY", "-DTOML_HEADER_ONLY=1", "-I",
+                   "-mpclmul", "-DTOML_HEADER_ONLY=1", "-I",
                    str(tree.root / "src"), "-x", "c++", "-"]
         done = subprocess.run(command, input=f'#include "{path.relative_to("src")}"\n', text=True,
                               capture_output=True)

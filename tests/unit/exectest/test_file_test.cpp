@@ -2,6 +2,8 @@
 // The header of an instruction test: what is read, and the place of every mistake.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "exectest/test_file.hpp"
 
 namespace ww::exectest {

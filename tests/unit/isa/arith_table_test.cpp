@@ -3,6 +3,7 @@
 // fits two rows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "isa/isa.hpp"

@@ -3,6 +3,7 @@
 // to the careful way: both ways against the scalar rule, bit for bit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <random>
