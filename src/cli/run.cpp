@@ -15,6 +15,7 @@
 #include "base/target.hpp"
 #include "cli/verbs.hpp"
 #include "cudart/program.hpp"
+#include "cudart/replacement.hpp"
 
 namespace ww::cli {
 namespace {
@@ -23,7 +24,7 @@ using nlohmann::json;
 
 struct Options {
     std::vector<std::string> command;
-    std::string target, async = "lazy", schedule = "fair", checks = "races", level = "warning", keep, uninitialised = "garbage";
+    std::string target, async = "lazy", schedule = "fair", checks = "races", level = "warning", keep, ptx, uninitialised = "garbage";
     uint32_t multiprocessors = 0, threads = 0;
     uint64_t budget = uint64_t{1} << 34;
     bool as_json = false;
@@ -46,6 +47,10 @@ Status check_options(const Options& options) {
     std::error_code code;
     if (!options.keep.empty() && !std::filesystem::is_directory(options.keep, code))
         return fail(fmt::format("--keep {}: there is no such folder", options.keep));
+    if (!options.ptx.empty()) {
+        WW_TRY(replacement, cudart::read_replacement(options.ptx));
+        (void)replacement;
+    }
     return ok();
 }
 
@@ -62,6 +67,7 @@ cudart::ProgramOptions program_options(const Options& options, const std::filesy
     const auto set = [&](const char* name, const std::string& value) { out.environment.emplace_back(name, value); };
     if (!options.target.empty()) set("WARPWRIGHT_RUN_TARGET", options.target);
     if (!options.keep.empty()) set("WARPWRIGHT_RUN_KEEP", std::filesystem::absolute(options.keep).string());
+    if (!options.ptx.empty()) set("WARPWRIGHT_RUN_PTX", std::filesystem::absolute(options.ptx).string());
     set("WARPWRIGHT_RUN_ASYNC", options.async);
     set("WARPWRIGHT_RUN_SCHEDULE", options.schedule);
     set("WARPWRIGHT_RUN_CHECK", options.checks == "none" ? "none" : options.level);
@@ -76,10 +82,11 @@ cudart::ProgramOptions program_options(const Options& options, const std::filesy
 json document(const Options& options, const cudart::ProgramRun& run) {
     json out{{"program", options.command}, {"exit_code", run.exit_code}, {"seconds", run.seconds}, {"peak_kib", run.peak_kib},
              {"modules", json::array()}, {"launches", json::array()}, {"races", json::array()}, {"faults", json::array()},
-             {"refused", json::array()}};
+             {"refused", json::array()}, {"replaced", json::array()}};
     if (run.signal != 0) out["signal"] = strsignal(run.signal);
     constexpr std::pair<const char*, const char*> kinds[] = {
-        {"module", "modules"}, {"launch", "launches"}, {"race", "races"}, {"fault", "faults"}, {"refused", "refused"}};
+        {"module", "modules"}, {"launch", "launches"}, {"race", "races"}, {"fault", "faults"}, {"refused", "refused"},
+        {"replaced", "replaced"}};
     for (const std::string& line : run.events) {
         const json event = json::parse(line, nullptr, false);
         if (!event.is_object()) continue;  // cut off when the program died
@@ -116,6 +123,9 @@ int run(const Options& options) {
     const json result = document(options, *ran);
     if (options.as_json) fmt::print("{}\n", result.dump(2, ' ', false, json::error_handler_t::replace));
     else print_summary(result);
+    if (!options.ptx.empty() && result["replaced"].empty())
+        return report({{.message = fmt::format("--ptx {}: no module that {} loaded has a kernel of that name; --keep writes what it loads",
+                                               options.ptx, options.command[0])}});
     if (result["verdict"] != "not run") return result["verdict"] == "pass" ? kDone : kCheckFailed;
     return report({{.message = fmt::format("{} asked nothing of libcudart.so.13: compile it with nvcc 13 and -cudart shared", options.command[0])}});
 }
@@ -135,6 +145,7 @@ void add_run(CLI::App& app, int& exit_code) {
     verb->add_option("--threads", options->threads)->check(CLI::Range(1, 1024));
     verb->add_option("--budget", options->budget)->check(CLI::PositiveNumber);
     verb->add_option("--keep", options->keep);
+    verb->add_option("--ptx", options->ptx);
     verb->add_flag("--json", options->as_json);
     verb->prefix_command();
     verb->callback([options, verb, &exit_code] {

@@ -17,6 +17,8 @@ class Report {
     void started(const device::Info& device, uint32_t multiprocessors);
     // A module's PTX: how much of it the rows cover.
     void module(const std::string& name, const std::string& ptx);
+    // That --ptx took the place of a module.
+    void replaced(const std::string& module, const std::string& file);
     void launch(const std::string& kernel, const device::Launch& launch, const device::LaunchReport& report);
     void race(const device::RaceRecord& race);
     void fault(const std::string& kernel, const Diagnostics& why);

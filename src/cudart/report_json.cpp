@@ -51,6 +51,10 @@ void Report::module(const std::string& name, const std::string& ptx) {
                               {"distinct", coverage.distinct}, {"unsupported", unsupported}}}}));
 }
 
+void Report::replaced(const std::string& module, const std::string& file) {
+    line(text_of({{"replaced", {{"module", module}, {"file", file}}}}));
+}
+
 void Report::launch(const std::string& kernel, const device::Launch& launch, const device::LaunchReport& report) {
     line(text_of({{"launch", {{"kernel", kernel},
                               {"grid", triple(launch.grid)},

@@ -23,10 +23,10 @@ uint32_t usual_multiprocessors(int sm) {
     return sm >= 90 ? 132 : 108;
 }
 
-Settings settings_or_exit() {
-    auto settings = settings_from_environment();
-    if (settings) return *settings;
-    fmt::print(stderr, "{}\n", format(settings.error()));
+template <class T>
+T or_exit(Result<T> result) {
+    if (result) return std::move(*result);
+    fmt::print(stderr, "{}\n", format(result.error()));
     ::_exit(kUsage);
 }
 
@@ -37,7 +37,9 @@ Session& Session::get() {
     return *session;
 }
 
-Session::Session() : settings_(settings_or_exit()), report_(settings_.report) {}
+Session::Session() : settings_(or_exit(settings_from_environment())), report_(settings_.report) {
+    if (!settings_.ptx.empty()) replacement_ = or_exit(read_replacement(settings_.ptx));
+}
 
 int Session::complain(const char* function, Code code, const Diagnostics& why) {
     std::vector<std::string> texts;
@@ -140,10 +142,9 @@ Variable* Session::variable(const void* key) {
     return it == variables_.end() ? nullptr : &it->second;
 }
 
-Status Session::load(Binary& binary) {
-    if (binary.unreadable) return fail(*binary.unreadable);
-    if (binary.module) return ok();
-    device::Device& on = device();
+// The PTX to load, under the name that messages give it.
+Result<device::Image> Session::image_of(Binary& binary) {
+    const device::Device& on = device();
     const EmbeddedPtx* image = choose(binary.images, on.info().sm);
     if (!image) {
         std::vector<std::string> targets;
@@ -160,8 +161,17 @@ Status Session::load(Binary& binary) {
         WW_TRY(written, write_file(name, image->text));
         (void)written;
     }
-    report_.module(name, image->text);
-    WW_TRY(module, on.load({.name = name, .bytes = image->text}));
+    if (!replacement_ || !replaces(*replacement_, image->text)) return device::Image{.name = name, .bytes = image->text};
+    report_.replaced(name, replacement_->path);
+    return device::Image{.name = replacement_->path, .bytes = replacement_->text};
+}
+
+Status Session::load(Binary& binary) {
+    if (binary.unreadable) return fail(*binary.unreadable);
+    if (binary.module) return ok();
+    WW_TRY(image, image_of(binary));
+    report_.module(image.name, std::string(image.bytes));
+    WW_TRY(module, device().load(image));
     binary.module = module;
     return ok();
 }

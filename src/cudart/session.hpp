@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cudart/fatbin.hpp"
+#include "cudart/replacement.hpp"
 #include "cudart/report.hpp"
 #include "cudart/settings.hpp"
 #include "device/emulated.hpp"
@@ -94,7 +95,9 @@ class Session {
 
   private:
     Session();
+    Result<device::Image> image_of(Binary& binary);
     Settings settings_;
+    std::optional<Replacement> replacement_;
     Report report_;
     device::Emulated emulated_;
     std::vector<std::unique_ptr<Binary>> binaries_;

@@ -59,6 +59,7 @@ Result<Settings> settings_from_environment() {
     (void)multiprocessors, (void)threads, (void)budget;
     settings.report = variable("WARPWRIGHT_RUN_REPORT");
     settings.keep = variable("WARPWRIGHT_RUN_KEEP");
+    settings.ptx = variable("WARPWRIGHT_RUN_PTX");
     return settings;
 }
 

@@ -23,12 +23,14 @@ struct Settings {
     uint64_t budget = uint64_t{1} << 34;
     std::string report;  // a file that receives the events; empty: none
     std::string keep;    // a folder that receives the PTX; empty: none
+    std::string ptx;     // a file that replaces a module of the program; empty: none
 };
 
 inline constexpr const char* kVariables[] = {
     "WARPWRIGHT_RUN_TARGET", "WARPWRIGHT_RUN_ASYNC", "WARPWRIGHT_RUN_SCHEDULE", "WARPWRIGHT_RUN_CHECK",
     "WARPWRIGHT_RUN_MULTIPROCESSORS", "WARPWRIGHT_RUN_THREADS", "WARPWRIGHT_RUN_BUDGET",
-    "WARPWRIGHT_RUN_REPORT", "WARPWRIGHT_RUN_KEEP", "WARPWRIGHT_RUN_UNINITIALISED"};
+    "WARPWRIGHT_RUN_REPORT", "WARPWRIGHT_RUN_KEEP", "WARPWRIGHT_RUN_UNINITIALISED",
+    "WARPWRIGHT_RUN_PTX"};
 Result<Settings> settings_from_environment();
 
 // Runs body; an exception is a bug of ours: it is printed and ends the process with 70.

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`warpwright run` on programs that nvcc makes from programs/*.cu.
 
-    run_test.py basics|compressed|fault|race|static|target PROGRAM
+    run_test.py basics|compressed|fault|race|replace|static|target PROGRAM
 
 Exit code 77: no nvcc, or no shared CUDA runtime to link with.
 """
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,29 @@ def race(warpwright, folder):
     assert code == 1 and report["races"][0]["level"] == "error", report
 
 
+def replace(warpwright, folder):
+    """Another PTX in the place of the program's: its own, and without its store of the sum."""
+    program = compiled(folder, "race", "-cudart=shared", "--no-compress", ARCH)
+    expect(run(warpwright, "--keep", folder, "--check", "none", program), 0, "128\n")
+    kept = pathlib.Path(folder) / "race.1.ptx"
+    text = kept.read_text()
+    changed = pathlib.Path(folder) / "changed.ptx"
+    changed.write_text(re.sub(r"st\.global\.\w+[^;]*;", "", text))
+    assert changed.read_text() != text
+    expect(run(warpwright, "--ptx", kept, "--check", "none", program), 0, "128\n")
+    expect(run(warpwright, "--ptx", kept, program), 1, "race.cu:", "fail: exit code 0, 1 launches")
+    code, report = document(warpwright, "--ptx", changed, "--check", "none", program)
+    assert code == 1 and report["exit_code"] == 1, report
+    assert report["replaced"][0]["file"] == report["modules"][0]["name"] == str(changed), report
+    changed.write_text(text.replace("_Z3sumPKiPi", "other"))
+    expect(run(warpwright, "--ptx", changed, program), 2, "no module that", "has a kernel of that name")
+    changed.write_text(text.replace("ret;", "ret"))
+    expect(run(warpwright, "--ptx", changed, program), 2, "changed.ptx:")
+    changed.write_text(text.split(".visible")[0])
+    expect(run(warpwright, "--ptx", changed, program), 2, "it has no kernel")
+    expect(run(warpwright, "--ptx", folder + "/nothing", program), 2, "nothing")
+
+
 def static(warpwright, folder):
     """A program with NVIDIA's runtime inside cannot be helped; and words that are wrong."""
     program = compiled(folder, "race", "--no-compress", ARCH)
@@ -120,7 +144,7 @@ def target(warpwright, folder):
 
 
 def main():
-    subjects = {each.__name__: each for each in (basics, compressed, fault, race, static, target)}
+    subjects = {each.__name__: each for each in (basics, compressed, fault, race, replace, static, target)}
     if len(sys.argv) != 3 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
