@@ -13,6 +13,7 @@ class Mutant:
     what: str  # "removed", "16 bytes more", ...
     instruction: str
     text: str = dataclasses.field(repr=False)  # all of it, changed; lines keep their numbers
+    probe: str = dataclasses.field(repr=False)  # unchanged but for a trap before the instruction: is it ever executed?
 
 
 @dataclasses.dataclass
@@ -80,7 +81,8 @@ class Edits:
         old = self.text[s.begin:s.end + 1]
         replacement += "\n" * (old.count("\n") - replacement.count("\n"))
         self.mutants.append(Mutant(s.line, kind, what, " ".join(old.split()),
-                                   self.text[:s.begin] + replacement + self.text[s.end + 1:]))
+                                   self.text[:s.begin] + replacement + self.text[s.end + 1:],
+                                   f"{self.text[:s.begin]}{s.guard}trap; {self.text[s.begin:]}"))
 
     def remove(self, kind):
         self.change(kind, "removed", "")

@@ -26,8 +26,10 @@ KINDS = {
 
 
 class Subject:
-    def __init__(self, name, text, command, entry=None):
-        self.name, self.text, self.command, self.entry = name, text, command, entry
+    """clean: what a run without a finding prints, as a regular expression."""
+
+    def __init__(self, name, text, command, entry=None, clean=r"\s*"):
+        self.name, self.text, self.command, self.entry, self.clean = name, text, command, entry, clean
 
 
 def verdict(code, output):
@@ -45,14 +47,14 @@ def run(subject, text, timeout):
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False)
         except subprocess.TimeoutExpired:
-            return 1, "deadlock: it did not end in time"
+            sys.exit(f"{subject.name}: a run took more than {timeout} s, which says nothing: give --timeout, or the command a budget")
     return done.returncode, done.stdout
 
 
 def measure(subject, options):
     """Rows of (mutant, verdict, output)."""
     code, output = run(subject, subject.text, options.timeout)
-    if code != 0 or output.strip():
+    if code != 0 or not re.fullmatch(subject.clean, output, re.S):
         sys.exit(f"{subject.name}: the unmutated kernel is not clean (exit code {code}):\n{output}")
     mutants = sync_edits.mutants(subject.text, subject.entry)
     if options.limit:
@@ -85,6 +87,15 @@ def share(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
+def add_options(parser):
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=600, help="seconds for one run; beyond it everything ends")
+    parser.add_argument("--limit", type=int, default=0, help="about so many mutants of each kernel, evenly spread")
+    parser.add_argument("--goal", type=float, default=95, help="percent; below it the exit code is 1")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--reports", action="store_true", help="what the runs of caught mutants printed")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--subjects", metavar="PROGRAM", help="sync_subject: all kernels that it knows, or those of --only")
@@ -92,12 +103,7 @@ def main():
     parser.add_argument("--ptx", metavar="FILE", help="any PTX, run by --run")
     parser.add_argument("--entry", metavar="KERNEL", help="of --ptx; else all kernels in it")
     parser.add_argument("--run", metavar="COMMAND", help="{ptx} stands for the file")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--timeout", type=float, default=120, help="seconds for one mutant")
-    parser.add_argument("--limit", type=int, default=0, help="about so many mutants of each kernel, evenly spread")
-    parser.add_argument("--goal", type=float, default=95, help="percent; below it the exit code is 1")
-    parser.add_argument("--verbose", action="store_true")
-    parser.add_argument("--reports", action="store_true", help="what the runs of caught mutants printed")
+    add_options(parser)
     options = parser.parse_args()
     if not options.subjects and not (options.ptx and options.run):
         parser.error("give --subjects, or --ptx and --run")
