@@ -45,7 +45,8 @@ def split_operands(text):
 # Labels, blocks and directives without a semicolon, before an instruction.
 HEAD = re.compile(r"(?:[\s{}]|[\w$%]+\s*:(?!:)|\.(?:loc|file|version|target|address_size)\b[^\n]*"
                   r"|\.(?:visible|weak|entry|func)\b[^;{]*)*")
-KERNEL = re.compile(r"^[^\n]*\.entry\s+([\w$]+).*?^}", re.S | re.M)
+# To the next function: inline assembly has braces at the beginning of lines, too.
+KERNEL = re.compile(r"^[^\n]*\.entry\s+([\w$]+).*?(?=^[^\n]*\.(?:entry|func)\b|\Z)", re.S | re.M)
 INSTRUCTION = re.compile(r"(@!?[%\w$]+\s+)?([a-z][\w.:]*)(.*)", re.S)
 
 
