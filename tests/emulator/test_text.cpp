@@ -223,7 +223,7 @@ void replace_marks(TextTest& test, const std::vector<std::string_view>& lines) {
     for (size_t i = 0; i < lines.size(); ++i) {
         const size_t at = lines[i].rfind("// here");
         if (at == std::string_view::npos || at == 0) continue;
-        const std::string mark = "{" + std::string(trim(lines[i].substr(at + 3))) + "}";
+        const std::string mark = fmt::format("{{{}}}", trim(lines[i].substr(at + 3)));
         const auto replace = [&](std::string& text) {
             for (size_t from; (from = text.find(mark)) != std::string::npos;)
                 text.replace(from, mark.size(), std::to_string(i + 1));
