@@ -36,9 +36,9 @@ template <class T>
 struct Params {
     const unsigned char* q_codes;   // [BH, LqP, DP / 2]
     const unsigned char* q_scales;  // [BH, LqP, DP / 16] (scale_offset)
-    const unsigned char* k_codes;   // [BHkv, LkP, DP / 2], keys permuted
+    const unsigned char* k_codes;   // [BHkv, LkP, DP / 2] (code_offset), keys permuted
     const unsigned char* k_scales;  // [BHkv, LkP, DP / 16] (scale_offset)
-    const unsigned char* v_codes;   // [BHkv, DP, LkP / 2]
+    const unsigned char* v_codes;   // [BHkv, LkP / 128, DP, 128 / 2] (code_offset)
     const unsigned char* v_scales;  // [BHkv, DP, LkP / 16] (scale_offset)
     const float* bias;              // [BH, LqP / 128, LkP]
     const float* shift;             // [BH, Lq]

@@ -177,8 +177,7 @@ json kernel_json(const KernelInfo& kernel) {
     out["loops"] = json::array();
     for (size_t i = 0; i < kernel.analysis->loops.size(); ++i)
         out["loops"].push_back(loop_json(kernel, static_cast<int>(i)));
-    const auto main = sass::main_loop(*kernel.analysis);
-    out["main_loop"] = main ? json(*main) : json(nullptr);
+    out["main_loop"] = kernel.analysis->main_loop ? json(*kernel.analysis->main_loop) : json(nullptr);
     out["irreducible_edges"] = kernel.analysis->graph.irreducible;
     out["loops_too_deep"] = kernel.analysis->graph.too_deep;
     out["unknown_jumps"] = kernel.analysis->graph.unknown_jumps;

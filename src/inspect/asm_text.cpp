@@ -103,7 +103,7 @@ std::string loop_summary(const KernelInfo& kernel, int index) {
     if (!each.lines.empty()) out += ", from " + line_text(kernel, each.lines.front());
     if (each.trip.count) out += fmt::format(", runs {} times", *each.trip.count);
     const int tensor = each.own[sass::Class::tensor];
-    if (tensor > 0 && sass::main_loop(*kernel.analysis) == static_cast<size_t>(index))
+    if (tensor > 0 && kernel.analysis->main_loop == static_cast<size_t>(index))
         out += fmt::format("; main loop: {:.1f} instructions for 64 tensor instructions", 64.0 * each.own.total / tensor);
     out += fmt::format("\n{}  {}\n", indent, classes_text(each.own));
     if (each.estimate) out += fmt::format("{}  {}\n", indent, estimate_text(*each.estimate));

@@ -27,9 +27,8 @@ Metrics metrics_of(const inspect::KernelInfo& kernel) {
     if (kernel.occupancy) out["blocks_per_sm"] = kernel.occupancy->blocks;
     if (!kernel.analysis) return out;
     out["instructions"] = kernel.analysis->total.total;
-    const std::optional<size_t> found = sass::main_loop(*kernel.analysis);
-    if (!found) return out;
-    const sass::LoopAnalysis& main = kernel.analysis->loops[*found];
+    if (!kernel.analysis->main_loop) return out;
+    const sass::LoopAnalysis& main = kernel.analysis->loops[*kernel.analysis->main_loop];
     out["loop_instructions"] = main.own.total;
     if (!main.estimate) return out;
     out["issue_slots"] = main.estimate->issue;

@@ -41,6 +41,16 @@ std::vector<LoopAnalysis> analyse_loops(const Function& function, const Graph& g
     return out;
 }
 
+std::optional<size_t> main_of(const std::vector<LoopAnalysis>& loops) {
+    if (loops.empty()) return std::nullopt;
+    const auto better = [](const LoopAnalysis& a, const LoopAnalysis& b) {
+        const int a_tensor = a.own[Class::tensor], b_tensor = b.own[Class::tensor];
+        if (a_tensor != b_tensor) return a_tensor < b_tensor;
+        return a_tensor > 0 ? a.own.total > b.own.total : a.own.total < b.own.total;
+    };
+    return static_cast<size_t>(std::max_element(loops.begin(), loops.end(), better) - loops.begin());
+}
+
 }  // namespace
 
 Analysis analyse(const Function& function, const std::optional<Rates>& rates) {
@@ -57,21 +67,11 @@ Analysis analyse(const Function& function, const std::optional<Rates>& rates) {
         if (!opcode.known) unknown.insert(base_name(each.opcode));
     }
     out.loops = analyse_loops(function, out.graph, rates);
+    out.main_loop = main_of(out.loops);
     out.narrow = narrow_accesses(function, out.graph);
     out.tensor = tensor_order(function, out.graph);
     out.unknown.assign(unknown.begin(), unknown.end());
     return out;
-}
-
-std::optional<size_t> main_loop(const Analysis& analysis) {
-    const auto& loops = analysis.loops;
-    if (loops.empty()) return std::nullopt;
-    const auto better = [](const LoopAnalysis& a, const LoopAnalysis& b) {
-        const int a_tensor = a.own[Class::tensor], b_tensor = b.own[Class::tensor];
-        if (a_tensor != b_tensor) return a_tensor < b_tensor;
-        return a_tensor > 0 ? a.own.total > b.own.total : a.own.total < b.own.total;
-    };
-    return static_cast<size_t>(std::max_element(loops.begin(), loops.end(), better) - loops.begin());
 }
 
 }  // namespace ww::sass

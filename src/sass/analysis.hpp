@@ -26,6 +26,9 @@ struct Analysis {
     Graph graph;
     Counts total;
     std::vector<LoopAnalysis> loops;       // as graph.loops
+    // Index of the loop that does the work: of those with the most tensor instructions of their own the
+    // shortest (longer forms are those for masked or last tiles); without any, the longest. Nothing: no loops.
+    std::optional<size_t> main_loop;
     std::map<SourceLine, Counts> by_line;  // by the innermost line
     Counts without_line;
     std::vector<NarrowAccess> narrow;
@@ -36,9 +39,5 @@ struct Analysis {
 
 // rates: of the listing's target, where they are known.
 Analysis analyse(const Function& function, const std::optional<Rates>& rates);
-
-// Index of the loop that does the work: of those with the most tensor instructions of their own the
-// shortest (longer forms are those for masked or last tiles); without any, the longest. Nothing: no loops.
-std::optional<size_t> main_loop(const Analysis& analysis);
 
 }  // namespace ww::sass

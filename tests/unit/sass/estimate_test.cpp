@@ -175,8 +175,7 @@ TEST(MainLoop, IsTheShortestOfThoseWithMostTensorInstructionsElseTheLongest) {
     const auto of = [](std::string_view code) {
         const Listing read = read_code(code, "sm_90a");
         const Analysis analysis = analyse(read.functions[0], std::nullopt);
-        const auto found = main_loop(analysis);
-        return found ? analysis.loops[*found].own.total : 0;
+        return analysis.main_loop ? analysis.loops[*analysis.main_loop].own.total : 0;
     };
     const std::string masked = "a:\nHMMA.16816.F32 R0, R4, R8, R0\nFSEL R1, R2, R3, P0\nFSEL R1, R2, R3, P0\n@P0 BRA `(a)\n";
     const std::string plain = "b:\nHMMA.16816.F32 R0, R4, R8, R0\n@P0 BRA `(b)\n";
