@@ -57,6 +57,7 @@ class Generator {
             case Distribution::Kind::student_t:
                 return fill([&](int64_t i) { return student_t(i); });
             case Distribution::Kind::file:
+            case Distribution::Kind::values:
                 break;
         }
         WW_CHECK(false, "a distribution that does not generate");
@@ -249,6 +250,17 @@ Status from_file(const Distribution& d, Tensor& to, const Scope& scope) {
     return ok();
 }
 
+Status listed(const Distribution& d, Tensor& to, const Scope& scope) {
+    if (static_cast<int64_t>(d.values.size()) != to.layout.elements)
+        return fail(d.place.error(fmt::format("{} values; tensor '{}' is {} and needs {}", d.values.size(), to.name,
+                                              to.layout.text(), to.layout.elements)));
+    for (size_t i = 0; i < d.values.size(); ++i) {
+        WW_TRY(value, d.values[i].eval(scope.integers));
+        to.set(static_cast<int64_t>(i), static_cast<double>(value));
+    }
+    return ok();
+}
+
 }  // namespace
 
 std::string_view name(Distribution::Kind kind) {
@@ -280,6 +292,8 @@ std::string_view name(Distribution::Kind kind) {
             return "student_t";
         case Kind::file:
             return "file";
+        case Kind::values:
+            return "values";
     }
     return "";
 }
@@ -295,6 +309,9 @@ Result<Tensor> generate(const Distribution& distribution, std::string tensor_nam
     WW_TRY(tensor, Tensor::zeros(std::move(tensor_name), layout));
     if (distribution.kind == Distribution::Kind::file) {
         WW_TRY(done, from_file(distribution, tensor, scope));
+        (void)done;
+    } else if (distribution.kind == Distribution::Kind::values) {
+        WW_TRY(done, listed(distribution, tensor, scope));
         (void)done;
     } else {
         WW_TRY(done, Generator(distribution, tensor, seed).run());

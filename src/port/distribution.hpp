@@ -30,6 +30,7 @@ struct Distribution {
         correlated,  // normal along axis with correlation rho between neighbours
         student_t,   // mean + std * t with count degrees of freedom: heavy tails
         file,        // a tensor of a safetensors file
+        values,      // as many expressions of integers as the tensor has elements
     };
     Kind kind = Kind::normal;
     double mean = 0, std = 1;
@@ -44,6 +45,7 @@ struct Distribution {
     std::filesystem::path file;  // absolute, or relative to the working directory
     std::string tensor;          // file: name inside it
     std::vector<Expr> slice;     // file: leading indices to pick; what is left has the shape
+    std::vector<Expr> values;    // values: row-major
     Place place;
 };
 

@@ -22,7 +22,7 @@ const std::vector<std::string> kModes = {"exact", "ulp", "row_ulp", "relative_to
 const std::vector<std::string> kDistributions = {"normal",  "uniform", "constant",   "outliers",
                                                  "sinks",   "one_hot", "equal_rows", "ramp",
                                                  "special", "biased",  "correlated", "student_t",
-                                                 "file"};
+                                                 "file",    "values"};
 
 // A number that must be finite, and at least low.
 void bounded(Fields& fields, std::string_view key, double low, double& to) {
@@ -203,6 +203,8 @@ Distribution read_distribution(const Node& table, const std::string& what, Readi
         out.tensor = fields.need_string("tensor").value_or("");
         out.slice = fields.exprs("slice").value_or(std::vector<Expr>{});
     }
+    if (out.kind == Kind::values && fields.need("values"))
+        out.values = fields.exprs("values").value_or(std::vector<Expr>{});
     fields.finish();
     return out;
 }

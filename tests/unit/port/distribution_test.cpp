@@ -126,6 +126,17 @@ TEST(distribution, wrong_axis) {
               "axis 2 of tensor 'x', which has 2 axes");
 }
 
+TEST(distribution, listed_values) {
+    Distribution d{.kind = Kind::values, .values = {Expr::constant(0), Expr::constant(17), Expr::constant(-3)}};
+    const Tensor x = make(d, Dtype::i32, {3});
+    EXPECT_EQ(x.get(0), 0);
+    EXPECT_EQ(x.get(1), 17);
+    EXPECT_EQ(x.get(2), -3);
+    const auto few = generate(d, "x", must(make_layout(Dtype::i32, {4})), 1);
+    ASSERT_FALSE(few);
+    EXPECT_NE(few.error()[0].message.find("3 values; tensor 'x'"), std::string::npos) << few.error()[0].message;
+}
+
 TEST(distribution, from_a_file) {
     const auto path = std::filesystem::path(testing::TempDir()) / "distribution.safetensors";
     Tensor data = make({.kind = Kind::ramp}, Dtype::f32, {2, 3, 4});
