@@ -8,6 +8,7 @@ ladder::LibraryTable references() {
         {"softmax_reference", softmax_reference},
         {"sage3_mean_q", sage3_mean_q},
         {"sage3_mean_k", sage3_mean_k},
+        {"sage3_mean_v", sage3_mean_v},
         {"sage3_smooth_q", sage3_smooth_q},
         {"sage3_smooth_k", sage3_smooth_k},
         {"sage3_key_bias", sage3_key_bias},

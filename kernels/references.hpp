@@ -11,6 +11,7 @@ Status softmax_reference(const ladder::LibraryCall& call);
 // Sage Attention 3, stage by stage. Its output in double is that of attention without quantisation.
 Status sage3_mean_q(const ladder::LibraryCall& call);
 Status sage3_mean_k(const ladder::LibraryCall& call);
+Status sage3_mean_v(const ladder::LibraryCall& call);
 Status sage3_smooth_q(const ladder::LibraryCall& call);
 Status sage3_smooth_k(const ladder::LibraryCall& call);
 Status sage3_key_bias(const ladder::LibraryCall& call);

@@ -14,10 +14,30 @@ __device__ __forceinline__ void ldmatrix_sync_x4_b16(unsigned (&d)[4], unsigned 
                  : "memory");
 }
 
+// The way back: lane 8i + r gives the address of row r of matrix i, register i holds its bytes 4t..4t+3 of row g.
+__device__ __forceinline__ void stmatrix_sync_x4_b16(unsigned shared, const unsigned (&d)[4]) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared), "r"(d[0]), "r"(d[1]),
+                 "r"(d[2]), "r"(d[3])
+                 : "memory");
+}
+
+// 16 bytes, aligned to 16.
+__device__ __forceinline__ void ld_shared_v4_b32(unsigned (&d)[4], unsigned shared) {
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+                 : "r"(shared)
+                 : "memory");
+}
+
 __device__ __forceinline__ unsigned ld_shared_b32(unsigned shared) {
     unsigned d;
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(d) : "r"(shared) : "memory");
     return d;
+}
+
+// 8 bytes, aligned to 8.
+__device__ __forceinline__ void ld_shared_v2_b32(unsigned& a, unsigned& b, unsigned shared) {
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(shared) : "memory");
 }
 
 // Two values from shared memory. volatile: loading them twice costs less than moving them.

@@ -39,6 +39,24 @@ typedef enum sage3_causal {
     SAGE3_TOP_LEFT = 2
 } sage3_causal;
 
+/* What an element of the mask is: a byte, 0 of which hides the key; or what is added to the scaled logit (-inf hides
+ * the key), in the type of q or in float. */
+typedef enum sage3_mask {
+    SAGE3_NO_MASK = 0,
+    SAGE3_MASK_BYTES = 1,
+    SAGE3_MASK_OF_TYPE = 2,
+    SAGE3_MASK_F32 = 3
+} sage3_mask;
+
+/* For sage3_problem.flags. */
+enum {
+    SAGE3_WINDOW = 1,        /* query i sees keys i' - window_left to i' + window_right alone, i' = i + Lk - Lq (i
+                                with SAGE3_TOP_LEFT), and of these what `causal` leaves */
+    SAGE3_GLOBAL_Q_MEAN = 2, /* one mean for all queries of a head instead of one for each 128: less exact, and
+                                less workspace (keys * 4 bytes a head instead of for each 128 queries) */
+    SAGE3_SMOOTH_V = 4       /* v is quantised without the mean of its keys, which is added to o */
+};
+
 /* Device memory [batch, head, token, channel], strides in elements; channels are contiguous. */
 typedef struct sage3_tensor {
     void* data; /* 2-byte aligned */
@@ -50,7 +68,7 @@ typedef struct sage3_tensor {
  * makes its block of 128 queries NaN, one in k its head, one in v its channel of its head. */
 typedef struct sage3_problem {
     uint64_t struct_bytes;   /* sizeof(sage3_problem): a later library knows what an older caller sets */
-    int64_t batches, heads, kv_heads, queries, keys, head_dim; /* head_dim 1 to 128; kv_heads divides heads */
+    int64_t batches, heads, kv_heads, queries, keys, head_dim; /* head_dim 1 to 256; kv_heads divides heads */
     sage3_type type;         /* of q, k, v and o */
     sage3_causal causal;
     float scale;             /* of the logits, > 0; head_dim^-0.5 is usual */
@@ -59,6 +77,15 @@ typedef struct sage3_problem {
     sage3_tensor o;          /* [batches, heads, queries, head_dim]; zeros in a row that sees no key */
     void* lse;               /* float [batches, heads, queries] without gaps, natural logarithm, -inf in
                                 a row that sees no key; may be null */
+    uint32_t flags;          /* SAGE3_WINDOW, SAGE3_GLOBAL_Q_MEAN, SAGE3_SMOOTH_V */
+    int64_t window_left, window_right; /* with SAGE3_WINDOW: keys before and after; -1: all */
+    sage3_mask mask_type;
+    sage3_tensor mask;       /* [batches, heads, queries, keys], `token` strides queries; stride 0 repeats */
+    /* Sequences of different lengths: batches is 1, and tokens starts[s] to starts[s + 1] - 1 of q and o, and of
+     * k and v, are sequence s. 0: each batch is one. queries and keys are of all together. */
+    int64_t sequences;
+    const int32_t *q_starts, *k_starts; /* device memory, [sequences + 1], from 0 on, not falling */
+    int64_t longest_queries, longest_keys; /* what is beyond of a longer sequence is left out */
 } sage3_problem;
 
 /* device: "cuda". *handle is set to null unless the result is SAGE3_OK. */
@@ -66,8 +93,8 @@ SAGE3_API sage3_status sage3_open(const char* device, sage3** handle);
 /* What was launched through it must have ended. */
 SAGE3_API void sage3_close(sage3* handle);
 
-/* How much workspace sage3_attention() wants for the problem. Reads no data pointer but lse, which may save
- * some; needs no GPU. */
+/* How much workspace sage3_attention() wants for the problem. Reads no data pointer, and asks of lse only whether
+ * it is there; needs no GPU. */
 SAGE3_API sage3_status sage3_workspace_bytes(sage3* handle, const sage3_problem* problem, uint64_t* bytes);
 
 /* Compiles what the problem needs and loads it into the current context, so that the first

@@ -17,9 +17,9 @@ namespace ww::sage3 {
 struct Entered {
     std::string target;  // what to compile for: "sm_120a"
     int ordinal = 0;     // of the GPU
+    uint32_t multiprocessors = 1;
     std::shared_ptr<void> guard;
 };
-
 
 class Backend {
   public:

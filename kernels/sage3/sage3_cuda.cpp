@@ -101,9 +101,10 @@ Result<Entered> CudaBackend::enter(const void* memory) {
     }
     WW_TRY(got, succeeded(cu_.CtxGetDevice(&out.ordinal), "ask for the current context's GPU"));
     (void)got;
-    int major = 0, minor = 0;
+    int major = 0, minor = 0, processors = 0;
     Code code = cu_.DeviceGetAttribute(&major, cuda::kComputeCapabilityMajor, out.ordinal);
     if (!code) code = cu_.DeviceGetAttribute(&minor, cuda::kComputeCapabilityMinor, out.ordinal);
+    if (!code) code = cu_.DeviceGetAttribute(&processors, cuda::kMultiprocessorCount, out.ordinal);
     WW_TRY(read, succeeded(code, "read the GPU's attributes"));
     (void)read;
     if (major != 12) {
@@ -113,6 +114,7 @@ Result<Entered> CudaBackend::enter(const void* memory) {
                                 out.ordinal, major, minor));
     }
     out.target = fmt::format("sm_{}{}a", major, minor);
+    out.multiprocessors = static_cast<uint32_t>(processors);
     return out;
 }
 

@@ -74,11 +74,18 @@ struct Pointer {
     uint64_t align;
 };
 
-// lse is one of them where it is wanted.
+// lse, mask and starts are among them where they are wanted.
 std::vector<Pointer> pointers_of(const sage3_problem& problem) {
     std::vector<Pointer> out = {{"q", problem.q.data, 2}, {"k", problem.k.data, 2},
                                 {"v", problem.v.data, 2}, {"o", problem.o.data, 2}};
     if (problem.lse) out.push_back({"lse", problem.lse, 4});
+    if (problem.mask_type != SAGE3_NO_MASK)
+        out.push_back({mask_name(static_cast<Mask>(problem.mask_type)), problem.mask.data,
+                       problem.mask_type == SAGE3_MASK_BYTES ? 1u : problem.mask_type == SAGE3_MASK_OF_TYPE ? 2u : 4u});
+    if (problem.sequences != 0) {
+        out.push_back({"q_starts", problem.q_starts, 4});
+        out.push_back({"k_starts", problem.k_starts, 4});
+    }
     return out;
 }
 
@@ -90,27 +97,40 @@ Status check_alignment(const Pointer& pointer) {
 
 Strides strides_of(const sage3_tensor& tensor) { return {tensor.batch, tensor.head, tensor.token}; }
 
-Result<Plan> plan_of(const sage3_problem* p) {
+// -1: no bound. Others below 0 are refused by the plan.
+int64_t window_of(const sage3_problem& p, int64_t keys) {
+    return (p.flags & SAGE3_WINDOW) == 0 || keys == -1 ? kUnbounded : keys;
+}
+
+Result<Plan> plan_of(const sage3_problem* p, uint32_t multiprocessors = 1) {
     if (!p) return fail("problem is null");
     if (p->struct_bytes != sizeof(sage3_problem))
         return fail(fmt::format("struct_bytes is {}: sizeof(sage3_problem), {}, is due", p->struct_bytes,
                                 sizeof(sage3_problem)));
+    constexpr uint32_t kFlags = SAGE3_WINDOW | SAGE3_GLOBAL_Q_MEAN | SAGE3_SMOOTH_V;
+    if ((p->flags & ~kFlags) != 0)
+        return fail(fmt::format("flags is {}: {} has no meaning", p->flags, p->flags & ~kFlags));
     Request out;
     out.problem = {.b = p->batches, .h = p->heads, .h_kv = p->kv_heads, .lq = p->queries, .lk = p->keys,
                    .d = p->head_dim, .scale = static_cast<double>(p->scale),
-                   .causal = static_cast<Causal>(p->causal)};
+                   .causal = static_cast<Causal>(p->causal), .left = window_of(*p, p->window_left),
+                   .right = window_of(*p, p->window_right), .mask = static_cast<Mask>(p->mask_type),
+                   .global_mean = (p->flags & SAGE3_GLOBAL_Q_MEAN) != 0,
+                   .smooth_v = (p->flags & SAGE3_SMOOTH_V) != 0, .packed = p->sequences,
+                   .longest_q = p->longest_queries, .longest_k = p->longest_keys};
     out.type = static_cast<Type>(p->type);
     out.q = strides_of(p->q), out.k = strides_of(p->k), out.v = strides_of(p->v), out.o = strides_of(p->o);
+    if (p->mask_type != SAGE3_NO_MASK) out.mask = strides_of(p->mask);
+    out.lse = p->lse != nullptr;
+    out.multiprocessors = multiprocessors;
     return plan(out);
 }
 
 // Where each buffer of the plan lies in the caller's workspace.
 class Layout {
   public:
-    Layout(const Plan& plan, const sage3_problem& problem) {
+    explicit Layout(const Plan& plan) {
         for (const Workspace& each : plan.workspace) add(each.name, each.bytes);
-        if (!problem.lse)
-            add("lse", static_cast<uint64_t>(problem.batches * problem.heads * problem.queries) * 4);
     }
     uint64_t bytes() const { return bytes_; }
     std::optional<uint64_t> offset(std::string_view name) const {
@@ -139,6 +159,7 @@ class Call {
         device::Launch out;
         out.grid.x = step.grid;
         out.block.x = step.block;
+        out.dynamic_shared_bytes = step.dynamic_shared_bytes;
         for (const Argument& each : step.arguments) out.arguments.push_back(argument(each));
         return out;
     }
@@ -177,9 +198,9 @@ sage3_status prepare(::sage3& handle, const sage3_problem* problem) {
 // Everything that can be refused is refused before the first launch.
 sage3_status attention(::sage3& handle, const sage3_problem* problem, void* workspace, uint64_t workspace_bytes,
                        void* stream) {
-    const Result<Plan> plan = plan_of(problem);
+    Result<Plan> plan = plan_of(problem);
     if (!plan) return finish(SAGE3_INVALID, plan.error());
-    const Layout layout(*plan, *problem);
+    const Layout layout(*plan);
     std::vector<Pointer> pointers = pointers_of(*problem);
     pointers.push_back({"workspace", workspace, kWorkspaceAlign});
     for (const Pointer& each : pointers)
@@ -193,6 +214,7 @@ sage3_status attention(::sage3& handle, const sage3_problem* problem, void* work
     for (const Pointer& each : pointers)
         if (const Status usable = backend.check_memory(*entered, each.argument, each.data); !usable)
             return finish(SAGE3_INVALID, usable.error());
+    plan = plan_of(problem, entered->multiprocessors);
     const auto kernels = handle.variants.kernels(*plan, entered->target);
     if (!kernels) return finish(SAGE3_FAILED, kernels.error());
     const Call call(*problem, layout, workspace);
@@ -243,7 +265,7 @@ sage3_status sage3_workspace_bytes(sage3* handle, const sage3_problem* problem, 
         if (!bytes) return finish(SAGE3_INVALID, "bytes is null");
         const auto plan = plan_of(problem);
         if (!plan) return finish(SAGE3_INVALID, plan.error());
-        *bytes = Layout(*plan, *problem).bytes();
+        *bytes = Layout(*plan).bytes();
         return SAGE3_OK;
     });
 }

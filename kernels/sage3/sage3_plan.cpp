@@ -14,7 +14,9 @@ namespace {
 
 constexpr int64_t kThreads = 256;  // of every kernel but key_bias (kTile) and attention
 constexpr int64_t kAttentionThreads = 384;  // two warpgroups that compute, one that loads
-constexpr int64_t kMaxLength = int64_t{1} << 28, kMaxGrid = (int64_t{1} << 31) - 1;
+constexpr int64_t kMeanChannels = 32;       // of one block of sage3_mean
+constexpr int64_t kMaxLength = int64_t{1} << 28, kMaxSequences = int64_t{1} << 20;
+constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
 constexpr int64_t kMaxSpan = int64_t{1} << 50;
 constexpr int64_t kMaxRows = int64_t{1} << 40, kMaxBias = int64_t{1} << 42;
 constexpr std::string_view kPrepare = "sage3_prepare.cu", kAttention = "sage3_attention.cu";
@@ -57,8 +59,7 @@ Status check_strides(std::string_view argument, const Strides& s) {
     return ok();
 }
 
-Status check(const Request& r) {
-    const Problem& p = r.problem;
+Status check_sizes(const Problem& p) {
     for (const auto& [argument, value, most] :
          {std::tuple{"batches", p.b, kMaxLength}, {"heads", p.h, kMaxLength},
           {"kv_heads", p.h_kv, kMaxLength}, {"queries", p.lq, kMaxLength},
@@ -66,25 +67,49 @@ Status check(const Request& r) {
         WW_TRY(in_range, check_range(argument, value, most));
         (void)in_range;
     }
+    if (p.packed != 0) {
+        WW_TRY(sequences, check_range("sequences", p.packed, kMaxSequences));
+        WW_TRY(longest_q, check_range("longest_queries", p.longest_q, p.lq));
+        WW_TRY(longest_k, check_range("longest_keys", p.longest_k, p.lk));
+        (void)sequences, (void)longest_q, (void)longest_k;
+        if (p.b != 1)
+            return wrong("batches", fmt::format("{}", p.b), "1 is due where sequences are given: they lie in one batch");
+        if (p.mask != Mask::none)
+            return wrong("mask", fmt::format("{}", static_cast<uint32_t>(p.mask)), "with sequences none is supported");
+    }
     if (p.h % p.h_kv != 0)
         return wrong("heads", fmt::format("{}", p.h),
                      fmt::format("a multiple of kv_heads ({}) is due", p.h_kv));
-    // In this order, so that no product overflows: 2^28 * 2^28, 2^31 * 2^28, 2^33 * 2^28.
+    // In this order, so that no product overflows: 2^28 * 2^28, 2^31 * 2^30, 2^33 * 2^28.
     const int64_t heads = p.b * p.h;
     if (heads > kMaxGrid || heads * std::max(p.lqp(), p.lkp()) > kMaxRows ||
-        heads * p.query_tiles() * p.lkp() > kMaxBias)
+        heads * p.query_tiles() * p.columns() > kMaxBias || p.sequences() * p.h > kMaxRows)
         return fail(fmt::format("{} batches of {} heads, {} queries and {} keys are too large: at most 2^40 "
                                 "rows over all heads and 2^42 biases of keys are supported",
                                 p.b, p.h, p.lq, p.lk));
+    return ok();
+}
+
+Status check(const Request& r) {
+    const Problem& p = r.problem;
+    WW_TRY(sizes, check_sizes(p));
+    (void)sizes;
     if (!(p.scale > 0) || !std::isfinite(static_cast<float>(p.scale)) || static_cast<float>(p.scale) == 0)
         return wrong("scale", fmt::format("{}", p.scale), "a positive finite float is due");
     if (static_cast<uint32_t>(p.causal) > 2)
         return wrong("causal", fmt::format("{}", static_cast<uint32_t>(p.causal)),
                      "0 (full), 1 (bottom right) or 2 (top left) is due");
+    for (const auto& [argument, keys] : {std::pair{"window_left", p.left}, std::pair{"window_right", p.right}})
+        if (keys < 0) return wrong(argument, fmt::format("{}", keys), "0 or more keys are due, or -1 for all");
+    if (static_cast<uint32_t>(p.mask) > 3)
+        return wrong("mask_type", fmt::format("{}", static_cast<uint32_t>(p.mask)),
+                     "0 (none), 1 (bytes), 2 (the type of q) or 3 (float) is due");
+    if (p.mask != Mask::none && !std::isfinite(1.0f / static_cast<float>(p.scale)))
+        return wrong("scale", fmt::format("{}", p.scale), "with a mask, 1 / scale must be a finite float");
     if (r.type != Type::f16 && r.type != Type::bf16)
         return wrong("type", fmt::format("{}", static_cast<int>(r.type)), "f16 and bf16 are supported");
     for (const auto& [argument, strides] :
-         {std::pair{"q", r.q}, std::pair{"k", r.k}, std::pair{"v", r.v}, std::pair{"o", r.o}}) {
+         {std::pair{"q", r.q}, std::pair{"k", r.k}, std::pair{"v", r.v}, std::pair{"o", r.o}, std::pair{"mask", r.mask}}) {
         WW_TRY(sound, check_strides(argument, strides));
         (void)sound;
     }
@@ -96,103 +121,116 @@ class Planner {
     explicit Planner(const Request& request) : r_(request), p_(request.problem) {}
 
     Result<Plan> make() {
-        const int64_t bh = p_.b * p_.h, bh_kv = p_.b * p_.h_kv;
-        mean("mean_q", "q", r_.q, "q_mean", p_.h, p_.lq, kTile);
-        mean("mean_k", "k", r_.k, "k_mean", p_.h_kv, p_.lk, p_.lk);
-        smooth("smooth_q", "q", r_.q, "q_mean", "q_smooth", p_.h, p_.lq, kTile);
-        smooth("smooth_k", "k", r_.k, "k_mean", "k_smooth", p_.h_kv, p_.lk, p_.lk);
-        workspace("bias", bh * p_.query_tiles() * p_.lkp() * 4);
-        step("key_bias", "sage3_key_bias", bh * p_.query_tiles() * p_.key_tiles(), kTile,
-             {Buffer{"q_mean"}, Buffer{"k_smooth"}, Buffer{"bias"}, i32(p_.h), i32(p_.h_kv),
-              i32(p_.query_tiles()), i32(p_.lk), i32(p_.d)});
-        workspace("shift", bh * p_.lq * 4);
-        std::vector<Argument> shift = strided("q", r_.q);
-        append(shift, {Buffer{"k_mean"}, Buffer{"shift"}, i32(p_.h), i32(p_.h_kv), i32(p_.lq), i32(p_.d),
-                       bh * p_.lq});
-        step("row_shift", "sage3_row_shift", blocks(bh * p_.lq * 32), kThreads, std::move(shift));
-        quantize("quantize_q", "sage3_quantize_q", {Buffer{"q_smooth"}}, "q_codes", "q_scales", {}, p_.lq,
-                 bh * p_.lqp());
-        quantize("quantize_k", "sage3_quantize_k", {Buffer{"k_smooth"}}, "k_codes", "k_scales", {}, p_.lk,
-                 bh_kv * p_.lkp());
-        quantize("quantize_v", "sage3_quantize_v", strided("v", r_.v), "v_codes", "v_scales",
-                 {i32(p_.h_kv)}, p_.lk, bh_kv * p_.lkp());
-        attention();
+        const int64_t q_tiles = p_.b * p_.h * p_.query_tiles(), k_tiles = p_.b * p_.h_kv * (p_.lkp() / kTile);
+        mean("mean_q", strided("q", r_.q), queries(), "q_mean", p_.h, !p_.global_mean);
+        mean("mean_k", strided("k", r_.k), keys(), "k_mean", p_.h_kv, false);
+        if (p_.smooth_v) mean("mean_v", strided("v", r_.v), keys(), "v_mean", p_.h_kv, false);
+        smooth("smooth_q", strided("q", r_.q), queries(), "q_mean", !p_.global_mean, "q_smooth", p_.h, p_.lq, q_tiles);
+        smooth("smooth_k", strided("k", r_.k), keys(), "k_mean", false, "k_smooth", p_.h_kv, p_.lk, k_tiles);
+        workspace("bias", p_.means() * p_.columns() * 4);
+        step("key_bias", "sage3_key_bias", p_.means() * (p_.columns() / kTile), kTile,
+             {{Buffer{"q_mean"}, flag(!p_.global_mean)}, queries(), {Buffer{"k_smooth"}}, keys(),
+              {Buffer{"bias"}, i32(p_.columns()), i32(p_.h), i32(p_.h_kv), i32(p_.d)}});
+        if (r_.lse) {
+            workspace("shift", p_.b * p_.h * p_.lq * 4);
+            step("row_shift", "sage3_row_shift", q_tiles, kThreads,
+                 {strided("q", r_.q), queries(), {Buffer{"k_mean"}, Buffer{"shift"}, i32(p_.h), i32(p_.h_kv), i32(p_.d)}});
+        }
+        quantize("quantize_q", {Buffer{"q_smooth"}}, queries(), {}, "q_codes", "q_scales", {i32(p_.h), i32(p_.d), i32(p_.dp())}, q_tiles);
+        quantize("quantize_k", {Buffer{"k_smooth"}}, keys(), {}, "k_codes", "k_scales", {i32(p_.h_kv), i32(p_.d), i32(p_.dp())}, k_tiles);
+        quantize("quantize_v", strided("v", r_.v), keys(), {buffer_if(p_.smooth_v, "v_mean")}, "v_codes", "v_scales",
+                 {i32(p_.h_kv), i32(p_.d), i32(p_.dp()), i32(p_.key_tile())}, k_tiles);
+        attention(q_tiles);
         if (too_large_) return fail(*too_large_);
         return std::move(plan_);
     }
 
   private:
+    using Arguments = std::vector<Argument>;
+
     static Argument i32(int64_t value) { return static_cast<int32_t>(value); }
-    static int64_t blocks(int64_t threads) { return (threads + kThreads - 1) / kThreads; }
-    static void append(std::vector<Argument>& to, std::vector<Argument> more) {
-        to.insert(to.end(), more.begin(), more.end());
+    static Argument flag(bool value) { return value ? 1u : 0u; }
+    // Else a null pointer.
+    static Argument buffer_if(bool there, std::string_view name) {
+        return there ? Argument{Buffer{name}} : Argument{int64_t{0}};
     }
-    static std::vector<Argument> strided(std::string_view name, const Strides& s) {
-        return {Buffer{name}, s.batch, s.head, s.token};
+    static Arguments strided(std::string_view name, const Strides& s) { return {Buffer{name}, s.batch, s.head, s.token}; }
+    // A Side of sage3_common.cuh.
+    Arguments side(std::string_view starts, int64_t tokens, int64_t longest) const {
+        return {buffer_if(p_.packed != 0, starts), i32(p_.sequences()), i32(tokens), i32(longest), i32(p_.stored(tokens))};
     }
+    Arguments queries() const { return side("q_starts", p_.lq, p_.max_lq()); }
+    Arguments keys() const { return side("k_starts", p_.lk, p_.max_lk()); }
 
     void workspace(std::string_view name, int64_t bytes) {
         plan_.workspace.push_back({name, static_cast<uint64_t>(bytes)});
     }
 
-    void step(std::string_view name, std::string_view entry, int64_t grid, int64_t block,
-              std::vector<Argument> arguments, std::string_view source = kPrepare) {
+    Step& step(std::string_view name, std::string_view entry, int64_t grid, int64_t block,
+               std::initializer_list<Arguments> arguments, std::string_view source = kPrepare) {
         if (grid > kMaxGrid && !too_large_)
             too_large_ = fmt::format("B {}, H {}, Lq {}, Lk {} need {} blocks for {}; {} are supported",
                                      p_.b, p_.h, p_.lq, p_.lk, grid, name, kMaxGrid);
         Step out{.name = name, .source = source, .entry = entry,
-                 .grid = static_cast<uint32_t>(grid), .block = static_cast<uint32_t>(block),
-                 .arguments = std::move(arguments)};
+                 .grid = static_cast<uint32_t>(grid), .block = static_cast<uint32_t>(block)};
+        for (const Arguments& each : arguments) out.arguments.insert(out.arguments.end(), each.begin(), each.end());
         out.defines.emplace_back("WW_TYPE", r_.type == Type::f16 ? "F16" : "Bf16");
         plan_.steps.push_back(std::move(out));
+        return plan_.steps.back();
     }
 
-    void mean(std::string_view name, std::string_view x, const Strides& strides, std::string_view means,
-              int64_t heads, int64_t length, int64_t rows_per_mean) {
-        const int64_t rows = p_.b * heads * ((length + rows_per_mean - 1) / rows_per_mean);
+    // One mean for each tile (of_tiles) or each sequence, of every head.
+    void mean(std::string_view name, Arguments x, Arguments tokens, std::string_view means, int64_t heads, bool of_tiles) {
+        const int64_t rows = of_tiles ? p_.means() : p_.sequences() * heads;
         workspace(means, rows * p_.d * 4);
-        std::vector<Argument> arguments = strided(x, strides);
-        append(arguments, {Buffer{means}, i32(heads), i32(length), i32(p_.d), i32(rows_per_mean)});
-        step(name, "sage3_mean", rows, kThreads, std::move(arguments));
+        step(name, of_tiles ? "sage3_mean_tiles" : "sage3_mean", rows * ((p_.d + kMeanChannels - 1) / kMeanChannels), kThreads,
+             {std::move(x), std::move(tokens), {Buffer{means}, i32(heads), i32(p_.d)}});
     }
 
-    void smooth(std::string_view name, std::string_view x, const Strides& strides, std::string_view means,
-                std::string_view out, int64_t heads, int64_t length, int64_t rows_per_mean) {
-        const int64_t elements = p_.b * heads * length * p_.d;
-        workspace(out, elements * 2);
-        std::vector<Argument> arguments = strided(x, strides);
-        append(arguments, {Buffer{means}, Buffer{out}, i32(heads), i32(length), i32(p_.d),
-                           i32(rows_per_mean), elements});
-        step(name, "sage3_subtract_mean", blocks(elements), kThreads, std::move(arguments));
+    void smooth(std::string_view name, Arguments x, Arguments tokens, std::string_view means, bool of_tiles,
+                std::string_view out, int64_t heads, int64_t length, int64_t tiles) {
+        workspace(out, p_.b * heads * length * p_.d * 2);
+        step(name, "sage3_subtract_mean", tiles, kThreads,
+             {std::move(x), std::move(tokens), {Buffer{means}, flag(of_tiles), Buffer{out}, i32(heads), i32(p_.d)}});
     }
 
-    // rows: padded rows of DP channels, over all heads.
-    void quantize(std::string_view name, std::string_view entry, std::vector<Argument> x,
-                  std::string_view codes, std::string_view scales, std::vector<Argument> heads, int64_t length,
-                  int64_t rows) {
-        const int64_t groups = rows * p_.dp() / kGroup;
-        workspace(codes, rows * p_.dp() / 2);
-        workspace(scales, groups);
-        append(x, {Buffer{codes}, Buffer{scales}});
-        append(x, std::move(heads));
-        append(x, {i32(length), i32(p_.d), i32(p_.dp()), groups});
-        step(name, entry, blocks(groups), kThreads, std::move(x));
+    void quantize(std::string_view name, Arguments x, Arguments tokens, Arguments means, std::string_view codes,
+                  std::string_view scales, Arguments sizes, int64_t tiles) {
+        const int64_t elements = tiles * kTile * p_.dp();
+        workspace(codes, elements / 2);
+        workspace(scales, elements / kGroup);
+        step(name, name == "quantize_q" ? "sage3_quantize_q" : name == "quantize_k" ? "sage3_quantize_k" : "sage3_quantize_v",
+             tiles, kThreads,
+             {std::move(x), std::move(tokens), std::move(means), {Buffer{codes}, Buffer{scales}}, std::move(sizes)});
     }
 
-    void attention() {
-        std::vector<Argument> arguments;
-        for (const char* name : {"q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_scales",
-                                 "bias", "shift", "o", "lse"})
-            arguments.push_back(Buffer{name});
-        append(arguments, {r_.o.batch, r_.o.head, r_.o.token, i32(p_.h), i32(p_.h_kv), i32(p_.lq),
-                           i32(p_.lk), i32(p_.d), static_cast<uint32_t>(p_.causal),
-                           static_cast<float>(p_.scale)});
-        step("attention", "sage3_attention", p_.b * p_.h * p_.query_tiles(), kAttentionThreads, std::move(arguments),
+    void attention(int64_t items) {
+        constexpr std::array kMasks = {"none", "bytes", "of_type", "f32"};
+        Arguments operands;
+        for (const char* name : {"q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_scales", "bias"})
+            operands.push_back(Buffer{name});
+        const int64_t after = p_.causal == Causal::full ? p_.right : 0;
+        const Arguments mask = {buffer_if(p_.mask != Mask::none, mask_name(p_.mask)), r_.mask.batch, r_.mask.head, r_.mask.token};
+        Step& made = step("attention", "sage3_attention", std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
+             {std::move(operands), {buffer_if(r_.lse, "shift"), buffer_if(p_.smooth_v, "v_mean")}, mask,
+              {Buffer{"o"}, buffer_if(r_.lse, "lse"), r_.o.batch, r_.o.head, r_.o.token}, queries(), keys(),
+              {i32(p_.h), i32(p_.h_kv), i32(p_.d), i32(p_.b * p_.h), i32(p_.columns()),
+               i32(std::min(p_.left, kUnbounded)), i32(std::min(after, kUnbounded)), flag(p_.causal != Causal::top_left),
+               flag(!p_.global_mean), flag(after < p_.max_lk()), static_cast<float>(p_.scale),
+               1.0f / static_cast<float>(p_.scale)}},
              kAttention);
-        Step& made = plan_.steps.back();
+        made.dynamic_shared_bytes = static_cast<uint32_t>(attention_shared_bytes(p_));
         made.defines.emplace_back("WW_HEAD_DIM", fmt::format("{}", p_.dp()));
+        made.defines.emplace_back("WW_MASK", kMasks[static_cast<size_t>(p_.mask)]);
         for (const char* name : {"s", "group_max", "p_codes", "p_scales", "row_max", "row_sum", "o_tile"})
             made.tap_arguments.push_back(Buffer{name});
+    }
+
+    // sage3_ring.cuh: the warps' staging, the stages of the ring, their mbarriers.
+    static int64_t attention_shared_bytes(const Problem& p) {
+        constexpr int64_t kStages = 4, kStaging = 8 * 16 * 128;
+        const int64_t codes = p.key_tile() * p.dp() / 2, scales = p.key_tile() * p.dp() / kGroup;
+        return kStaging + kStages * (2 * codes + 2 * scales + p.key_tile() * 4 + 16);
     }
 
     const Request& r_;

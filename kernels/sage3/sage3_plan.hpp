@@ -30,6 +30,9 @@ struct Request {
     Problem problem;
     Type type = Type::f16;  // of q, k, v and o
     Strides q, k, v, o;
+    Strides mask;  // token: of queries; 0 where all have the same
+    bool lse = true;
+    uint32_t multiprocessors = 1;  // of the GPU: as many blocks of the attention kernel stay on it
 };
 
 struct Buffer {
@@ -43,7 +46,7 @@ struct Step {
     std::string_view source;  // file in kernels/sage3
     std::string_view entry;
     std::vector<std::pair<std::string, std::string>> defines;
-    uint32_t grid = 1, block = 1;
+    uint32_t grid = 1, block = 1, dynamic_shared_bytes = 0;
     std::vector<Argument> arguments;
     std::vector<Argument> tap_arguments;  // behind them, in a build with WW_TAPS=1
 };
@@ -53,7 +56,7 @@ struct Workspace {
     uint64_t bytes = 0;
 };
 
-// Buffers that steps name and workspace does not hold are the caller's: q, k, v, o, lse, and taps.
+// Buffers that steps name and workspace does not hold are the caller's: q, k, v, o, lse, mask, q_starts, k_starts, and taps.
 struct Plan {
     std::vector<Step> steps;
     std::vector<Workspace> workspace;

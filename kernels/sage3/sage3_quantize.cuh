@@ -44,55 +44,59 @@ __device__ __forceinline__ void store(const Quantized& group, unsigned char* cod
     *scale = group.scale;
 }
 
-// Groups along the channels: Q and K. x [BH, L, D] without gaps -> codes [BH, LP, DP / 2] and
-// scales [BH, LP, DP / 16] (scale_offset). kPermute: of keys, whose rows are stored as token_of_stored_key
-// says and their codes as code_offset says.
+// Groups along the channels: Q and K. x [BH, L, D] without gaps -> codes [BH, stored rows, DP / 2] and
+// scales [BH, stored rows, DP / 16] (scale_offset). kPermute: of keys, whose rows are stored as token_of_stored_key
+// says and their codes as code_offset says. One block a tile.
 template <bool kPermute, class T>
-__device__ void quantize_rows(const T* x, unsigned char* codes, unsigned char* scales, int length, int depth,
-                              int padded_depth, long long groups) {
-    const long long i = static_cast<long long>(blockIdx.x) * kQuantizeThreads + threadIdx.x;
-    if (i >= groups) return;
-    const int columns = padded_depth / kGroup;
-    const int column = static_cast<int>(i % columns);
-    const long long stored = i / columns;  // row over all heads
-    const int rows = padded(length), row = static_cast<int>(stored % rows);
-    const long long bh = stored / rows;
-    const int token = kPermute ? token_of_stored_key(row) : row;
-    float values[kGroup];
+__device__ void quantize_rows(const T* x, const Side& side, unsigned char* codes, unsigned char* scales, int heads,
+                              int depth, int padded_depth) {
+    const TileOf tile = TileOf::of(side, heads, blockIdx.x);
+    const int columns = padded_depth / kGroup, row_bytes = padded_depth / 2, rows = tile.rows();
+    const T* tokens = x + (static_cast<long long>(tile.bh) * side.tokens + tile.token(0)) * depth;
+    unsigned char* head_scales = scales + static_cast<long long>(tile.bh) * side.stored * columns;
+    for (int i = threadIdx.x; i < kTile * columns; i += kQuantizeThreads) {
+        const int column = i % columns, row = i / columns, token = kPermute ? token_of_stored_key(row) : row;
+        float values[kGroup];
 #pragma unroll
-    for (int j = 0; j < kGroup; ++j) {
-        const int channel = column * kGroup + j;
-        values[j] = token < length && channel < depth
-                        ? widen(x[(bh * length + token) * depth + channel])
-                        : 0.0f;
+        for (int j = 0; j < kGroup; ++j) {
+            const int channel = column * kGroup + j;
+            values[j] = token < rows && channel < depth ? widen(tokens[token * depth + channel]) : 0.0f;
+        }
+        const long long stored = static_cast<long long>(blockIdx.x) * kTile + row;  // over all heads
+        const int byte = column * kGroup / 2;
+        store(quantize(values), codes + (kPermute ? code_offset(stored, byte, row_bytes) : stored * row_bytes + byte),
+              head_scales + scale_offset(tile.tile * kTile + row, column, columns, scale_run(columns)));
     }
-    const int row_bytes = padded_depth / 2, byte = column * kGroup / 2;
-    store(quantize(values), codes + (kPermute ? code_offset(stored, byte, row_bytes) : stored * row_bytes + byte),
-          scales + bh * rows * columns + scale_offset(row, column, columns));
 }
 
-// Groups along the tokens, transposed: V. x [B, H, L, D] -> codes [BH, LP / 128, DP, 128 / 2] (code_offset)
-// and scales [BH, DP, LP / 16] (scale_offset). Neighbouring threads read neighbouring channels.
+// Groups along the tokens, transposed: V. x [B, H, L, D] less its means, if any ([sequences, H, D]) -> codes
+// [BH, stored / key_tile, DP, key_tile / 2] (code_offset) and scales [BH, DP, stored / 16] (scale_offset). One block a
+// tile of 128 keys; neighbouring threads read neighbouring channels.
 template <class T>
-__device__ void quantize_columns(const Strided<T>& x, unsigned char* codes, unsigned char* scales, int heads,
-                                 int length, int depth, int padded_depth, long long groups) {
-    const long long i = static_cast<long long>(blockIdx.x) * kQuantizeThreads + threadIdx.x;
-    if (i >= groups) return;
-    const int columns = padded(length) / kGroup;
-    const int channel = static_cast<int>(i % padded_depth);
-    const int column = static_cast<int>(i / padded_depth % columns);
-    const long long bh = i / padded_depth / columns;
-    float values[kGroup];
+__device__ void quantize_columns(const Strided<T>& x, const Side& side, const float* means, unsigned char* codes,
+                                 unsigned char* scales, int heads, int depth, int padded_depth, int key_tile) {
+    const TileOf tile = TileOf::of(side, heads, blockIdx.x);
+    const int head = tile.bh % heads, rows = tile.rows(), columns = side.stored / kGroup;
+    const long long of_sequence = static_cast<long long>(tile.sequence.number) * heads + head;
+    unsigned char* head_scales = scales + static_cast<long long>(tile.bh) * padded_depth * columns;
+    for (int i = threadIdx.x; i < padded_depth * (kTile / kGroup); i += kQuantizeThreads) {
+        const int channel = i % padded_depth, column = i / padded_depth;
+        const float mean = means && channel < depth ? means[of_sequence * depth + channel] : 0.0f;
+        float values[kGroup];
 #pragma unroll
-    for (int j = 0; j < kGroup; ++j) {
-        const int token = column * kGroup + j;
-        const int b = static_cast<int>(bh / heads), h = static_cast<int>(bh % heads);
-        values[j] = token < length && channel < depth ? widen(x.row(b, h, token)[channel]) : 0.0f;
+        for (int j = 0; j < kGroup; ++j) {
+            const int row = column * kGroup + j;
+            values[j] = row < rows && channel < depth
+                            ? ptx::sub_rn_f32(widen(x.row(tile.sequence.batch, head, tile.token(row))[channel]), mean)
+                            : 0.0f;
+        }
+        const int first = column * kGroup;
+        const long long key_tiles = static_cast<long long>(blockIdx.x) * (kTile / key_tile) + first / key_tile;
+        store(quantize(values),
+              codes + code_offset(key_tiles * padded_depth + channel, first % key_tile / 2, key_tile / 2),
+              head_scales + scale_offset(channel, tile.tile * (kTile / kGroup) + column, columns,
+                                         scale_run(key_tile / kGroup)));
     }
-    constexpr int kColumns = kTile / kGroup;  // of a tile
-    const long long row = (bh * (columns / kColumns) + column / kColumns) * padded_depth + channel;
-    store(quantize(values), codes + code_offset(row, column % kColumns * kGroup / 2, kTile / 2),
-          scales + bh * padded_depth * columns + scale_offset(channel, column, columns));
 }
 
 }  // namespace sage3

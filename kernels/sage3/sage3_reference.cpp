@@ -47,7 +47,7 @@ class Row {
         : problem_(problem), quantisation_(quantisation), c_(problem.scale / std::log(2.0)),
           o_(at(problem.dp()), 0.0) {}
 
-    // s: 128 logits without the scale, -inf where masked; v: their 128 rows of V [128, DP].
+    // s: logits of a tile without the scale, -inf where masked; v: their rows of V [keys, DP].
     // given: P by value and the maximum after the tile, in place of what follows from s.
     struct GivenTile {
         const double *codes, *scales;
@@ -55,7 +55,8 @@ class Row {
     };
     void add_tile(std::span<const double> s, const double* v, const std::optional<GivenTile>& given) {
         const double before = max_;
-        for (size_t g = 0; g < kGroups; ++g) {
+        const size_t groups = s.size() / kGroup;
+        for (size_t g = 0; g < groups; ++g) {
             group_max[g] = *std::max_element(s.begin() + g * kGroup, s.begin() + (g + 1) * kGroup);
             max_ = std::max(max_, group_max[g]);
         }
@@ -64,7 +65,7 @@ class Row {
         const double rescale = before == -kInfinity ? 0 : std::exp2((before - max_) * c_);
         sum_ *= rescale;
         for (double& each : o_) each *= rescale;
-        for (size_t g = 0; g < kGroups; ++g) quantize_group_of_p(s, g);
+        for (size_t g = 0; g < groups; ++g) quantize_group_of_p(s, g);
         for (size_t j = 0; given && j < s.size(); ++j)
             weights_[j] = given->codes[j] * given->scales[j / kGroup];
         for (size_t j = 0; j < s.size(); ++j) {
@@ -86,8 +87,7 @@ class Row {
     }
 
     // Of the last tile: the group maxima; P over its unrounded scale; that scale.
-    static constexpr size_t kGroups = kTile / kGroup;
-    std::array<double, kGroups> group_max{}, scales{};
+    std::array<double, kTile / kGroup> group_max{}, scales{};
     std::array<double, kTile> codes{};
 
   private:
@@ -116,15 +116,23 @@ class Row {
     std::array<double, kTile> weights_{};
 };
 
-void record(Taps& taps, const Problem& p, int64_t bh, int64_t query, int64_t tile,
-            std::span<const double> s, const Row& row) {
-    const int64_t line = bh * p.lq + query;
-    std::copy(s.begin(), s.end(), taps.s.begin() + line * p.lkp() + tile * kTile);
-    std::copy(row.codes.begin(), row.codes.end(), taps.p_codes.begin() + line * p.lkp() + tile * kTile);
-    const int64_t group = line * (p.lkp() / kGroup) + tile * (kTile / kGroup);
-    std::copy(row.group_max.begin(), row.group_max.end(), taps.group_max.begin() + group);
-    std::copy(row.scales.begin(), row.scales.end(), taps.p_scales.begin() + group);
-    const int64_t after = (bh * p.key_tiles() + tile) * p.lq + query;
+// Where a query's values lie: line of [BH, Lq]; of a tile, of [BH, key tiles, Lq].
+struct Line {
+    const Problem& p;
+    int64_t bh, token;
+
+    int64_t line() const { return bh * p.lq + token; }
+    int64_t after(int64_t tile) const { return (bh * p.key_tiles() + tile) * p.lq + token; }
+};
+
+void record(Taps& taps, const Line& at_line, int64_t tile, std::span<const double> s, const Row& row) {
+    const Problem& p = at_line.p;
+    const int64_t keys = p.key_tile(), key = at_line.line() * p.columns() + tile * keys;
+    std::copy(s.begin(), s.end(), taps.s.begin() + key);
+    std::copy_n(row.codes.begin(), keys, taps.p_codes.begin() + key);
+    std::copy_n(row.group_max.begin(), keys / kGroup, taps.group_max.begin() + key / kGroup);
+    std::copy_n(row.scales.begin(), keys / kGroup, taps.p_scales.begin() + key / kGroup);
+    const int64_t after = at_line.after(tile);
     taps.row_max[at(after)] = row.max();
     taps.row_sum[at(after)] = row.sum();
     std::copy(row.o().begin(), row.o().end(), taps.o_tile.begin() + after * p.dp());
@@ -132,19 +140,26 @@ void record(Taps& taps, const Problem& p, int64_t bh, int64_t query, int64_t til
 
 }  // namespace
 
-Values mean_rows(const Values& x, int64_t rows, int64_t d, int64_t rows_per_mean) {
-    const int64_t n = static_cast<int64_t>(x.size()) / (rows * d);
-    const int64_t runs = (rows + rows_per_mean - 1) / rows_per_mean;
-    Values out(at(n * runs * d), 0.0);
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t r = 0; r < rows; ++r)
-            for (int64_t c = 0; c < d; ++c)
-                out[at((i * runs + r / rows_per_mean) * d + c)] += x[at((i * rows + r) * d + c)];
-    for (int64_t i = 0; i < n * runs; ++i) {
-        const int64_t first = i % runs * rows_per_mean;
-        for (int64_t c = 0; c < d; ++c)
-            out[at(i * d + c)] /= static_cast<double>(std::min(rows_per_mean, rows - first));
+std::vector<Sequence> sequences(const Problem& p, const std::vector<int64_t>& starts, int64_t tokens, int64_t longest) {
+    std::vector<Sequence> out;
+    for (int64_t i = 0; i < p.sequences(); ++i) {
+        if (!p.packed) {
+            out.push_back({i, 0, tokens, 0});
+            continue;
+        }
+        const int64_t first = starts[at(i)], length = starts[at(i) + 1] - first;
+        out.push_back({0, first, std::clamp<int64_t>(length, 0, longest), (first / kTile + i) * kTile});
     }
+    return out;
+}
+
+Sequences whole_batches(const Problem& p) { return {sequences(p, {}, p.lq, p.lq), sequences(p, {}, p.lk, p.lk)}; }
+
+Values mean_of(std::span<const double> rows, int64_t d) {
+    Values out(at(d), 0.0);
+    const size_t count = rows.size() / at(d);
+    for (size_t i = 0; i < rows.size(); ++i) out[i % at(d)] += rows[i];
+    for (double& each : out) each /= static_cast<double>(std::max<size_t>(count, 1));
     return out;
 }
 
@@ -171,12 +186,13 @@ int64_t code_index(int64_t row, int64_t element, int64_t row_elements) {
     return row * row_elements + (element / kChunk ^ exchange) * kChunk + element % kChunk;
 }
 
-int64_t scale_index(int64_t row, int64_t column, int64_t columns) {
-    return row / 64 * 64 * columns + column / 4 * 256 + row % 16 * 16 + row % 64 / 16 * 4 + column % 4;
+int64_t scale_index(int64_t row, int64_t column, int64_t columns, int64_t run) {
+    const int64_t of_64_rows = row / 64 * (columns / run) + column / run;  // 64 rows and `run` columns lie together
+    return of_64_rows * 64 * run + row % 32 * 2 * run + row % 64 / 32 * run + column % run;
 }
 
 Taps::Taps(const Problem& p)
-    : s(at(p.b * p.h * p.lq * p.lkp()), -kInfinity),
+    : s(at(p.b * p.h * p.lq * p.columns()), -kInfinity),
       group_max(s.size() / kGroup, -kInfinity),
       p_codes(s.size(), 0.0),
       p_scales(group_max.size(), 0.0),
@@ -184,55 +200,113 @@ Taps::Taps(const Problem& p)
       row_sum(row_max.size(), 0.0),
       o_tile(row_max.size() * at(p.dp()), 0.0) {}
 
-Output quantised_attention(const Problem& p, const Values& q, const Values& k, const Values& v,
-                           const Values& bias, const Values& shift, const Options& options) {
+std::vector<int64_t> visits(const Problem& p, int64_t first, int64_t last, int64_t queries, int64_t keys) {
+    const int64_t size = p.key_tile();
+    const Range of_first = p.visible(first, queries, keys), of_last = p.visible(last, queries, keys);
+    std::vector<int64_t> right, left, whole;
+    for (int64_t tile = (keys + size - 1) / size - 1; tile >= 0; --tile) {
+        const int64_t begin = tile * size, end = begin + size;
+        if (end <= of_first.begin || begin >= of_last.end || of_first.begin >= of_last.end) continue;  // nobody sees it
+        const bool cut_right = end > of_first.end || p.mask != Mask::none, cut_left = begin < of_last.begin;
+        (cut_right ? right : cut_left ? left : whole).push_back(tile);
+    }
+    right.insert(right.end(), left.rbegin(), left.rend());
+    right.insert(right.end(), whole.begin(), whole.end());
+    return right;
+}
+
+namespace {
+
+// One call of quantised_attention.
+struct Quantised {
+    const Problem& p;
+    const Values &q, &k_t, &v, &bias, &shift;
+    const Options& options;
+
+    // One query of a sequence: its result and log-sum-exp.
+    void row(const Line& line, int64_t query, int64_t queries, const Sequence& keys, int64_t kv, const double* bias_row,
+             const std::vector<int64_t>& tiles, const double* v_mean, Output& out) const {
+        std::array<double, kTile> logits;
+        const std::span<double> s(logits.data(), at(p.key_tile()));
+        Row row(p, options.quantisation);
+        const Range range = p.visible(query, queries, keys.length);
+        for (const int64_t tile : tiles) {
+            const int64_t first = tile * p.key_tile(), stored = keys.stored + first;
+            std::copy_n(bias_row + first, s.size(), s.begin());
+            add_dots(&q[at(line.line() * p.dp())], &k_t[at(kv * p.lkp() * p.dp())], p.dp(), p.lkp(), stored, s);
+            for (int64_t j = 0; j < p.key_tile(); ++j) {
+                const int64_t key = first + j;
+                if (key < range.begin || key >= range.end) s[at(j)] = -kInfinity;
+                else if (options.mask) s[at(j)] += options.mask(line.bh, query, key) / p.scale;
+            }
+            std::optional<Row::GivenTile> given;
+            if (const Given* g = options.given) {
+                const int64_t key = line.line() * p.columns() + first;
+                given = {&g->p_codes[at(key)], &g->p_scales[at(key / kGroup)], g->row_max[at(line.after(tile))]};
+            }
+            row.add_tile(s, &v[at((kv * p.lkp() + stored) * p.dp())], given);
+            if (options.taps) record(*options.taps, line, tile, s, row);
+        }
+        for (int64_t c = 0; c < p.d; ++c)
+            out.o[at(line.line() * p.d + c)] = row.result(c) + (v_mean && row.sum() != 0 ? v_mean[c] : 0);
+        out.lse[at(line.line())] = row.lse(shift[at(line.line())]);
+    }
+};
+
+}  // namespace
+
+Output quantised_attention(const Problem& p, const Sequences& sequences, const Values& q, const Values& k,
+                           const Values& v, const Values& bias, const Values& shift, const Options& options) {
     Output out{Values(at(p.b * p.h * p.lq * p.d)), Values(at(p.b * p.h * p.lq))};
     const Values k_t = transposed(k, p.lkp(), p.dp());
-    std::array<double, kTile> s;
-    for (int64_t bh = 0; bh < p.b * p.h; ++bh) {
-        const double* keys = &k_t[at(p.kv_of(bh) * p.lkp() * p.dp())];
-        const double* values = &v[at(p.kv_of(bh) * p.lkp() * p.dp())];
-        for (int64_t query = 0; query < p.lq; ++query) {
-            Row row(p, options.quantisation);
-            const int64_t end = p.visible(query), line = bh * p.lq + query;
-            const int64_t bias_row = bh * p.query_tiles() + query / kTile;
-            for (int64_t tile = p.key_tiles() - 1; tile >= 0; --tile) {
-                const int64_t first = tile * kTile;
-                if (first >= end) continue;  // taps say so already
-                std::copy_n(&bias[at(bias_row * p.lkp() + first)], kTile, s.begin());
-                add_dots(&q[at(line * p.dp())], keys, p.dp(), p.lkp(), first, s);
-                for (int64_t j = std::max<int64_t>(end - first, 0); j < kTile; ++j) s[at(j)] = -kInfinity;
-                std::optional<Row::GivenTile> given;
-                if (const Given* g = options.given)
-                    given = {&g->p_codes[at(line * p.lkp() + first)],
-                             &g->p_scales[at((line * p.lkp() + first) / kGroup)],
-                             g->row_max[at((bh * p.key_tiles() + tile) * p.lq + query)]};
-                row.add_tile(s, values + first * p.dp(), given);
-                if (options.taps) record(*options.taps, p, bh, query, tile, s, row);
+    const Quantised call{p, q, k_t, v, bias, shift, options};
+    for (size_t i = 0; i < sequences.q.size(); ++i) {
+        const Sequence &queries = sequences.q[i], &keys = sequences.k[i];
+        const int64_t number = static_cast<int64_t>(i);
+        for (int64_t head = 0; head < p.h; ++head)
+            for (int64_t query = 0; query < queries.length; ++query) {
+                const int64_t bh = queries.batch * p.h + head, first = query / kTile * kTile;
+                const int64_t mean = p.global_mean ? number * p.h + head
+                                                   : bh * p.query_tiles() + (queries.stored + query) / kTile;
+                const std::vector<int64_t> tiles =
+                    visits(p, first, std::min(first + kTile, queries.length) - 1, queries.length, keys.length);
+                const double* v_mean =
+                    options.v_mean ? &(*options.v_mean)[at((number * p.h_kv + p.kv_head(head)) * p.d)] : nullptr;
+                call.row({p, bh, queries.first + query}, query, queries.length, keys,
+                         keys.batch * p.h_kv + p.kv_head(head), &bias[at(mean * p.columns())], tiles, v_mean, out);
             }
-            for (int64_t c = 0; c < p.d; ++c) out.o[at(line * p.d + c)] = row.result(c);
-            out.lse[at(line)] = row.lse(shift[at(line)]);
-        }
     }
     return out;
 }
 
-Output plain_attention(const Problem& p, const Values& q, const Values& k, const Values& v) {
+Output plain_attention(const Problem& p, const Sequences& sequences, const Values& q, const Values& k, const Values& v,
+                       const MaskFunction& mask) {
     Output out{Values(at(p.b * p.h * p.lq * p.d), 0.0), Values(at(p.b * p.h * p.lq), -kInfinity)};
     const Values k_t = transposed(k, p.lk, p.d);
-    for (int64_t line = 0; line < p.b * p.h * p.lq; ++line) {
-        const int64_t kv = p.kv_of(line / p.lq), end = p.visible(line % p.lq);
-        if (end == 0) continue;
-        Values s(at(end), 0.0);
-        add_dots(&q[at(line * p.d)], &k_t[at(kv * p.lk * p.d)], p.d, p.lk, 0, s);
-        const double max = *std::max_element(s.begin(), s.end()) * p.scale;
-        double sum = 0;
-        for (double& each : s) sum += each = std::exp(each * p.scale - max);
-        for (int64_t key = 0; key < end; ++key)
-            for (int64_t c = 0; c < p.d; ++c)
-                out.o[at(line * p.d + c)] += s[at(key)] / sum * v[at((kv * p.lk + key) * p.d + c)];
-        out.lse[at(line)] = max + std::log(sum);
-    }
+    for (size_t i = 0; i < sequences.q.size(); ++i)
+        for (int64_t head = 0; head < p.h; ++head)
+            for (int64_t query = 0; query < sequences.q[i].length; ++query) {
+                const Sequence &queries = sequences.q[i], &keys = sequences.k[i];
+                const int64_t bh = queries.batch * p.h + head, kv = keys.batch * p.h_kv + p.kv_head(head);
+                const int64_t line = bh * p.lq + queries.first + query;
+                const Range range = p.visible(query, queries.length, keys.length);
+                if (range.begin >= range.end) continue;
+                Values s(at(range.end - range.begin), 0.0);
+                add_dots(&q[at(line * p.d)], &k_t[at(kv * p.lk * p.d)], p.d, p.lk, keys.first + range.begin, s);
+                for (size_t j = 0; j < s.size(); ++j) {
+                    s[j] *= p.scale;
+                    if (mask) s[j] += mask(bh, query, range.begin + static_cast<int64_t>(j));
+                }
+                const double max = *std::max_element(s.begin(), s.end());
+                if (max == -kInfinity) continue;
+                double sum = 0;
+                for (double& each : s) sum += each = std::exp(each - max);
+                for (size_t j = 0; j < s.size(); ++j) {
+                    const int64_t row = kv * p.lk + keys.first + range.begin + static_cast<int64_t>(j);
+                    for (int64_t c = 0; c < p.d; ++c) out.o[at(line * p.d + c)] += s[j] / sum * v[at(row * p.d + c)];
+                }
+                out.lse[at(line)] = max + std::log(sum);
+            }
     return out;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Smoothing: Q loses the mean of each 128 queries, K the mean of all its keys, and what that takes
-// from the logits comes back as a bias for each key. K itself is not touched: the result is a copy.
+// Smoothing: Q loses the mean of each 128 queries or of all, K and V that of all their keys, and what that takes
+// from the logits comes back as a bias for each key. The tensors are not touched: the results are copies.
 #pragma once
 #include "../common/ptx_sync.cuh"
 #include "sage3_common.cuh"
@@ -8,87 +8,100 @@
 namespace sage3 {
 
 constexpr int kSmoothThreads = 256;
+constexpr int kMeanChannels = 32;  // of a block
+constexpr int kMaxDepth = 256;
 
-// Means over rows of rows_per_mean tokens each, the last shorter. One block makes one row of
-// means [BH, ceil(L / rows_per_mean), D], D <= 128. Threads t and t + 128 share a channel.
-template <class T>
-__device__ void mean(const Strided<T>& x, float* means, int heads, int length, int depth,
-                     int rows_per_mean) {
-    constexpr int kChannels = 128, kRun = 16;
-    __shared__ float partial[kChannels];
-    const int groups = (length + rows_per_mean - 1) / rows_per_mean;
-    const int group = blockIdx.x % groups, bh = blockIdx.x / groups;
-    const int channel = threadIdx.x % kChannels, part = threadIdx.x / kChannels;
-    const int first = group * rows_per_mean;
-    const int end = first + rows_per_mean < length ? first + rows_per_mean : length;
+// Means over the tokens of each tile (kTiles: [BH, stored / 128, D], zeros where a tile has none) or of each sequence
+// ([sequences, H, D]). One block makes 32 channels of one mean; of eight threads that share a channel
+// each adds every eighth token.
+template <bool kTiles, class T>
+__device__ void mean(const Strided<T>& x, const Side& side, float* means, int heads, int depth) {
+    constexpr int kParts = kSmoothThreads / kMeanChannels, kRun = 16;
+    __shared__ float sums[kParts][kMeanChannels];
+    const int slices = (depth + kMeanChannels - 1) / kMeanChannels;
+    const int number = blockIdx.x / slices;
+    int batch, head, first, rows;
+    if (kTiles) {
+        const TileOf tile = TileOf::of(side, heads, number);
+        batch = tile.sequence.batch, head = tile.bh % heads, first = tile.token(0), rows = tile.rows();
+    } else {
+        const Sequence sequence = side.sequence(number / heads);
+        batch = sequence.batch, head = number % heads, first = sequence.first, rows = sequence.length;
+    }
+    const int channel = blockIdx.x % slices * kMeanChannels + threadIdx.x % kMeanChannels;
+    const int part = threadIdx.x / kMeanChannels;
     float sum = 0.0f;
     if (channel < depth)
-        for (int run = first + part; run < end; run += 2 * kRun) {  // short runs lose fewer bits
+        for (int run = part; run < rows; run += kParts * kRun) {  // short runs lose fewer bits
             float of_run = 0.0f;
-            for (int l = run; l < run + 2 * kRun && l < end; l += 2)
-                of_run = ptx::add_rn_f32(of_run, widen(x.row(bh / heads, bh % heads, l)[channel]));
+            for (int l = run; l < run + kParts * kRun && l < rows; l += kParts)
+                of_run = ptx::add_rn_f32(of_run, widen(x.row(batch, head, first + l)[channel]));
             sum = ptx::add_rn_f32(sum, of_run);
         }
-    if (part == 1) partial[channel] = sum;
+    sums[part][threadIdx.x % kMeanChannels] = sum;
     ptx::bar_sync(0);
-    if (part == 0 && channel < depth)
-        means[static_cast<long long>(blockIdx.x) * depth + channel] = ptx::div_rn_f32(
-            ptx::add_rn_f32(sum, partial[channel]), static_cast<float>(end - first));
+    if (part != 0 || channel >= depth) return;
+    for (int i = 1; i < kParts; ++i) sum = ptx::add_rn_f32(sum, sums[i][threadIdx.x]);
+    means[static_cast<long long>(number) * depth + channel] =
+        rows == 0 ? 0.0f : ptx::div_rn_f32(sum, static_cast<float>(rows));
 }
 
-// x - its mean, rounded to T, without gaps: [BH, L, D]. One thread an element.
+// x - its mean, rounded to T, without gaps: [BH, L, D]. One block a tile; means as mean() lays them out.
 template <class T>
-__device__ void subtract_mean(const Strided<T>& x, const float* means, T* smooth, int heads, int length,
-                              int depth, int rows_per_mean, long long elements) {
-    const long long i = static_cast<long long>(blockIdx.x) * kSmoothThreads + threadIdx.x;
-    if (i >= elements) return;
-    const int channel = static_cast<int>(i % depth);
-    const long long row = i / depth;
-    const int l = static_cast<int>(row % length), bh = static_cast<int>(row / length);
-    const int groups = (length + rows_per_mean - 1) / rows_per_mean;
-    const float m = means[(static_cast<long long>(bh) * groups + l / rows_per_mean) * depth + channel];
-    smooth[i] = narrow<T>(ptx::sub_rn_f32(widen(x.row(bh / heads, bh % heads, l)[channel]), m));
+__device__ void subtract_mean(const Strided<T>& x, const Side& side, const float* means, bool of_tiles, T* smooth,
+                              int heads, int depth) {
+    const TileOf tile = TileOf::of(side, heads, blockIdx.x);
+    const int head = tile.bh % heads;
+    const float* mean = means + (of_tiles ? static_cast<long long>(blockIdx.x)
+                                          : static_cast<long long>(tile.sequence.number) * heads + head) * depth;
+    T* out = smooth + (static_cast<long long>(tile.bh) * side.tokens + tile.token(0)) * depth;
+    for (int i = threadIdx.x; i < tile.rows() * depth; i += kSmoothThreads) {
+        const int channel = i % depth;
+        out[i] = narrow<T>(ptx::sub_rn_f32(
+            widen(x.row(tile.sequence.batch, head, tile.token(i / depth))[channel]), mean[channel]));
+    }
 }
 
-// bias[BH, Lq / 128, LkP] = q_mean . k_smooth: what each key's logit lacks for all queries of a
-// tile, 0 for keys of the padding. Grid: B * H * query tiles * key tiles; one thread a key.
+// bias[rows of Q means, columns] = q_mean . k_smooth: what each key's logit lacks for all queries of that mean, 0 for
+// keys of the padding. Grid: rows * columns / 128; one thread a key.
 template <class T>
-__device__ void key_bias(const float* q_means, const T* k_smooth, float* bias, int heads, int kv_heads,
-                         int query_tiles, int lk, int depth) {
-    __shared__ float q_mean[128];
-    const int key_tiles = padded(lk) / kTile;
+__device__ void key_bias(const float* q_means, bool of_tiles, const Side& queries, const T* k_smooth, const Side& keys,
+                         float* bias, int columns, int heads, int kv_heads, int depth) {
+    __shared__ float q_mean[kMaxDepth];
+    const int key_tiles = columns / kTile;
     const int row = blockIdx.x / key_tiles;  // of q_means and bias
     const int key = blockIdx.x % key_tiles * kTile + threadIdx.x;
-    const int bh = row / query_tiles;
-    const int kv = bh / heads * kv_heads + bh % heads / (heads / kv_heads);
-    if (threadIdx.x < static_cast<unsigned>(depth))
-        q_mean[threadIdx.x] = q_means[static_cast<long long>(row) * depth + threadIdx.x];
+    const int number = of_tiles ? TileOf::of(queries, heads, row).sequence.number : row / heads;
+    const int head = (of_tiles ? row / queries.tiles() : row) % heads;
+    const Sequence sequence = keys.sequence(number);
+    for (int d = threadIdx.x; d < depth; d += kTile) q_mean[d] = q_means[static_cast<long long>(row) * depth + d];
     ptx::bar_sync(0);
     float dot = 0.0f;
-    if (key < lk) {
-        const T* k = k_smooth + (static_cast<long long>(kv) * lk + key) * depth;
+    if (key < sequence.length) {
+        const int kv = sequence.batch * kv_heads + key_head(head, heads, kv_heads);
+        const T* k = k_smooth + (static_cast<long long>(kv) * keys.tokens + sequence.first + key) * depth;
         for (int d = 0; d < depth; ++d) dot = ptx::fma_rn_f32(q_mean[d], widen(k[d]), dot);
     }
-    bias[static_cast<long long>(row) * key_tiles * kTile + key] = dot;
+    bias[static_cast<long long>(row) * columns + key] = dot;
 }
 
 // shift[BH, L] = q . k_mean: what every logit of a row lacks. It leaves the weights alone; only the
-// log-sum-exp wants it back. One warp a row.
+// log-sum-exp wants it back. One block a tile, one warp a row.
 template <class T>
-__device__ void row_shift(const Strided<T>& q, const float* k_means, float* shift, int heads, int kv_heads,
-                          int lq, int depth, long long rows) {
-    const long long row = (static_cast<long long>(blockIdx.x) * kSmoothThreads + threadIdx.x) / 32;
-    if (row >= rows) return;  // whole warps leave
-    const int lane = threadIdx.x % 32;
-    const int l = static_cast<int>(row % lq), bh = static_cast<int>(row / lq);
-    const int kv = bh / heads * kv_heads + bh % heads / (heads / kv_heads);
-    const T* x = q.row(bh / heads, bh % heads, l);
-    float dot = 0.0f;
-    for (int d = lane; d < depth; d += 32)
-        dot = ptx::fma_rn_f32(widen(x[d]), k_means[static_cast<long long>(kv) * depth + d], dot);
-    for (int mask = 16; mask > 0; mask >>= 1)
-        dot = ptx::add_rn_f32(dot, ptx::shfl_sync_bfly_f32(dot, mask));
-    if (lane == 0) shift[row] = dot;
+__device__ void row_shift(const Strided<T>& q, const Side& side, const float* k_means, float* shift, int heads,
+                          int kv_heads, int depth) {
+    const TileOf tile = TileOf::of(side, heads, blockIdx.x);
+    const int head = tile.bh % heads, lane = threadIdx.x % 32;
+    const float* mean = k_means + (static_cast<long long>(tile.sequence.number) * kv_heads +
+                                   key_head(head, heads, kv_heads)) * depth;
+    for (int i = threadIdx.x / 32; i < tile.rows(); i += kSmoothThreads / 32) {
+        const T* x = q.row(tile.sequence.batch, head, tile.token(i));
+        float dot = 0.0f;
+        for (int d = lane; d < depth; d += 32) dot = ptx::fma_rn_f32(widen(x[d]), mean[d], dot);
+        for (int mask = 16; mask > 0; mask >>= 1)
+            dot = ptx::add_rn_f32(dot, ptx::shfl_sync_bfly_f32(dot, mask));
+        if (lane == 0) shift[static_cast<long long>(tile.bh) * side.tokens + tile.token(i)] = dot;
+    }
 }
 
 }  // namespace sage3

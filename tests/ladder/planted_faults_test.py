@@ -14,7 +14,8 @@ import tempfile
 COMMON, PLAIN = "softmax/softmax_common.cuh", "softmax/softmax_plain.cu"
 CP_ASYNC, EXP2, PORT = "softmax/softmax_cp_async.cu", "common/exp2_fma.cuh", "softmax/port.toml"
 
-SMOOTH, ATTENTION = "sage3/sage3_smooth.cuh", "sage3/sage3_attention.cuh"
+SMOOTH, ATTENTION, TILE = "sage3/sage3_smooth.cuh", "sage3/sage3_attention.cuh", "sage3/sage3_tile.cuh"
+MASK, PARAMS, EPILOGUE = "sage3/sage3_mask.cuh", "sage3/sage3_params.cuh", "sage3/sage3_epilogue.cuh"
 
 # name, file, text, its replacement, and what must come out: rung (a prefix), kind of failure, and
 # where it applies output, its least relative L2 error, tap, or the text of the source line that wrote
@@ -64,34 +65,48 @@ SOFTMAX = [
 
 # What makes Sage Attention 3 right, taken away: each must be found. The first two are the original's bugs.
 SAGE3 = [
-    ("the mask by permuted columns", ATTENTION, "if (key_of(at, tile, j, c) >= end[c / 2])",
-     "if (tile * kTile + j * 8 + at.t * 2 + c % 2 >= end[c / 2])",
+    ("the mask by permuted columns", MASK, "static_cast<unsigned>(key_of(at, first_key, j, c))",
+     "static_cast<unsigned>(first_key + j * 8 + at.t * 2 + c % 2)",
      {"options": ["--case", "*causal*"], "rung": "stage/fp4/attention/", "kind": "wrong", "tap": "s"}),
-    ("the second key tile dropped", ATTENTION, "multiply_p_v<kDepth>(probabilities, stage, lane, o);",
-     "if (tile != 1) multiply_p_v<kDepth>(probabilities, stage, lane, o);",
+    ("the second key tile dropped", ATTENTION, "multiply_p_v<kDepth>(probabilities, stage, lane, r.o);",
+     "if (tile != 1) multiply_p_v<kDepth>(probabilities, stage, lane, r.o);",
      {"options": ["--case", "x3"], "rung": "stage/fp4/attention/", "kind": "wrong", "tap": "o_tile"}),
-    ("K modified in place", SMOOTH, "smooth[i] = narrow<T>(",
-     "smooth[i] = const_cast<T*>(x.row(bh / heads, bh % heads, l))[channel] = narrow<T>(",
+    ("K modified in place", SMOOTH, "out[i] = narrow<T>(",
+     "out[i] = const_cast<T*>(x.row(tile.sequence.batch, head, tile.token(i / depth)))[channel] = narrow<T>(",
      {"options": ["--case", "small"], "rung": "stage/fp4/smooth_", "kind": "input_modified"}),
-    ("K modified in place, in the chain", SMOOTH, "smooth[i] = narrow<T>(",
-     "smooth[i] = const_cast<T*>(x.row(bh / heads, bh % heads, l))[channel] = narrow<T>(",
+    ("K modified in place, in the chain", SMOOTH, "out[i] = narrow<T>(",
+     "out[i] = const_cast<T*>(x.row(tile.sequence.batch, head, tile.token(i / depth)))[channel] = narrow<T>(",
      {"options": ["--case", "small", "--rung", "chain/*"], "rung": "chain/fp4/small",
       "kind": "input_modified"}),
-    ("the output off by 0.1 %", ATTENTION, "out[channel] = narrow<T>(ptx::mul_rn_f32(o[j][half * 2 + x], inverse));",
-     "out[channel] = narrow<T>(1.001f * ptx::mul_rn_f32(o[j][half * 2 + x], inverse));",
+    ("the output off by 0.1 %", EPILOGUE, "d[i] = pack<T>(x[0], x[1]);",
+     "d[i] = pack<T>(1.001f * x[0], 1.001f * x[1]);",
      {"options": ["--case", "x3"], "rung": "taps/fp4/attention/x3", "kind": "wrong", "output": "o"}),
-    ("a rescale that is rounded away", ATTENTION, "o[j][x] = ptx::mul_rn_f32(o[j][x], rescale[x / 2]);",
-     "o[j][x] = ptx::mul_rn_f32(o[j][x], rescale[x / 2] > 0.75f ? 1.0f : rescale[x / 2]);",
+    ("a rescale that is rounded away", ATTENTION, "r.o[j][x] = ptx::mul_rn_f32(r.o[j][x], rescale[x / 2]);",
+     "r.o[j][x] = ptx::mul_rn_f32(r.o[j][x], rescale[x / 2] > 0.75f ? 1.0f : rescale[x / 2]);",
      {"options": ["--case", "long"], "rung": "stage/fp4/attention/long", "kind": "wrong",
       "tap": "o_tile"}),
-    ("P quantised directly", ATTENTION, "constexpr float kLog2Largest = 8.80735492f;",
+    ("P quantised directly", TILE, "constexpr float kLog2Largest = 8.80735492f;",
      "constexpr float kLog2Largest = -2.58496250f;",
      {"options": ["--case", "sinks", "--rung", "stage/*"], "rung": "stage/fp4/attention/sinks",
       "kind": "wrong", "output": "o", "tap": "p_scales"}),
-    ("no smoothing of biased channels", SMOOTH, "        means[static_cast<long long>(blockIdx.x) * depth + channel] = ptx::div_rn_f32(",
-     "        means[static_cast<long long>(blockIdx.x) * depth + channel] = 0.0f * ptx::div_rn_f32(",
+    ("no smoothing of biased channels", SMOOTH, "rows == 0 ? 0.0f : ptx::div_rn_f32(",
+     "rows == 0 ? 0.0f : 0.0f * ptx::div_rn_f32(",
      {"options": ["--case", "biased", "--rung", "chain/*"], "rung": "chain/fp4/biased", "kind": "wrong",
       "output": "o", "relative_l2": 2.0}),
+    ("a window one key too wide", PARAMS, "const int begin = diagonal - p.left,", "const int begin = diagonal - p.left - 1,",
+     {"options": ["--case", "window*", "--rung", "stage/*"], "rung": "stage/fp4/attention/window", "kind": "wrong", "tap": "s"}),
+    ("tiles outside of the window visited", PARAMS, "out.count = out.last - out.first + 1;",
+     "out.first = 0; out.count = out.last + 1;",
+     {"options": ["--case", "window_causal_128", "--rung", "taps/*"], "rung": "taps/fp4/attention/window", "kind": "wrong"}),
+    ("packed keys beyond their sequence", PARAMS, "return {begin < 0 ? 0 : begin, end < lk ? end : lk};",
+     "return {begin < 0 ? 0 : begin, end < p.keys.longest ? end : p.keys.longest};",
+     {"options": ["--case", "packed_window*", "--rung", "stage/*"], "rung": "stage/fp4/attention/packed", "kind": "wrong", "tap": "s"}),
+    ("a mask that is not divided by the scale", MASK, "p.mask_scale, to);", "1.0f, to);",
+     {"options": ["--case", "mask_added", "--rung", "stage/*"], "rung": "stage/fp4/attention/mask_added", "kind": "wrong", "tap": "s"}),
+    ("a mean of V that does not come back", EPILOGUE, "p.v_mean ? p.v_mean +", "false ? p.v_mean +",
+     {"options": ["--case", "smooth_v"], "rung": "stage/fp4/attention/smooth_v", "kind": "wrong", "output": "o"}),
+    ("work left out", ATTENTION, "item < items; item += gridDim.x", "item < items - 1; item += gridDim.x",
+     {"options": ["--case", "gqa_9_3", "--rung", "stage/*"], "rung": "stage/fp4/attention/gqa_9_3"}),
 ]
 
 

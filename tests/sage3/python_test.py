@@ -44,6 +44,14 @@ class Fake:
     def unsqueeze(self, i):
         return self._with((1,) + self.shape, (0,) + self.strides)
 
+    def expand(self, *shape):
+        strides = (0,) * (len(shape) - len(self.shape)) + self.strides
+        sizes = (1,) * (len(shape) - len(self.shape)) + self.shape
+        return self._with(shape, [0 if a != b else s for a, b, s in zip(sizes, shape, strides)])
+
+    def contiguous(self):
+        return Fake(*self.shape, dtype=self.dtype, device=self.device, address=self.address)
+
     def squeeze(self, i):
         return self._with(self.shape[1:], self.strides[1:])
 
@@ -58,9 +66,10 @@ class Passed(unittest.TestCase):
     def tearDown(self):
         _adapters._run = self.run_before
 
-    def keep(self, names, q, k, v, causal, scale, return_lse):
-        self.got = dict(shapes=(q.shape, k.shape), strides=q.strides, causal=causal, scale=scale)
-        return (q, "lse") if return_lse else q
+    def keep(self, names, q, k, v, call):
+        self.got = dict(shapes=(q.shape, k.shape), strides=q.strides, causal=call.causal, scale=call.scale)
+        self.call = call
+        return (q, Fake(*q.shape[:3], dtype="torch.float32")) if call.return_lse else q
 
     def refuses(self, kind, text, function, *arguments, **named):
         with self.assertRaises(kind) as caught:
@@ -76,7 +85,45 @@ class Passed(unittest.TestCase):
         self.assertEqual((self.got["causal"], self.got["scale"]), (_library.BOTTOM_RIGHT, 0.5))
         sage3.attention(q, k, k, True, causal_alignment="top_left")
         self.assertEqual(self.got["causal"], _library.TOP_LEFT)
-        self.assertEqual(sage3.attention(q, k, k, return_lse=True), (q, "lse"))
+        self.assertEqual((self.call.window_left, self.call.window_right, self.call.flags), (-1, -1, 0))
+        out, lse = sage3.attention(q, k, k, return_lse=True)
+        self.assertEqual((out, lse.shape), (q, (2, 8, 100)))
+        sage3.attention(q, k, k, window=(5, None), per_block_mean=False, smooth_v=True)
+        self.assertEqual((self.call.window_left, self.call.window_right, self.call.flags), (5, -1, 6))
+
+    def test_masks(self):
+        q, k = Fake(2, 8, 100, 64), Fake(2, 2, 70, 64)
+        sage3.attention(q, k, k, attn_mask=Fake(100, 70, dtype="torch.bool"))
+        self.assertEqual((self.call.mask.shape, self.call.mask.strides), ((2, 8, 100, 70), (0, 0, 70, 1)))
+        sage3.attention(q, k, k, attn_mask=Fake(2, 1, 1, 70, dtype="torch.float32"))
+        self.assertEqual(self.call.mask.strides, (70, 0, 0, 1))
+        sage3.attention(q, k, k, attn_mask=Fake(2, 1, 100, 1))  # the same for all keys: written out
+        self.assertEqual(self.call.mask.strides, (8 * 7000, 7000, 70, 1))
+        a = sage3.attention
+        self.refuses(ValueError, "attn_mask is (99, 70): what broadcasts to (2, 8, 100, 70) is due", a, q, k, k,
+                     attn_mask=Fake(99, 70))
+        self.refuses(ValueError, "attn_mask is torch.int64: torch.bool, torch.float32 or q's torch.float16", a, q, k, k,
+                     attn_mask=Fake(100, 70, dtype="torch.int64"))
+        self.refuses(ValueError, "attn_mask is on cpu, q on cuda:0", a, q, k, k, attn_mask=Fake(100, 70, device="cpu"))
+        self.refuses(TypeError, "attn_mask is a list", a, q, k, k, attn_mask=[1])
+        self.refuses(ValueError, "window is (1, 2, 3)", a, q, k, k, window=(1, 2, 3))
+        self.refuses(ValueError, "window is (1, -2)", a, q, k, k, window=(1, -2))
+        self.refuses(ValueError, "window is 3", a, q, k, k, window=3)
+
+    def test_packed_sequences(self):
+        q, k = Fake(100, 8, 64), Fake(70, 2, 64)
+        starts = Fake(4, dtype="torch.int32")
+        packed = sage3.attention_varlen
+        out, lse = packed(q, k, k, starts, starts, 60, 50, True, return_lse=True)
+        self.assertEqual((out.shape, out.strides, lse.shape), (q.shape, q.strides, (8, 100)))
+        self.assertEqual(self.got["shapes"], ((1, 8, 100, 64), (1, 2, 70, 64)))
+        self.assertEqual((self.call.longest_q, self.call.longest_k, self.call.q_starts), (60, 50, starts))
+        self.refuses(ValueError, "k is no tensor of 3 dimensions", packed, q, Fake(1, 70, 2, 64), k, starts, starts, 60, 50)
+        self.refuses(ValueError, "cu_seqlens_q is torch.int64 (4,): torch.int32 (sequences + 1,) is due", packed, q, k, k,
+                     Fake(4, dtype="torch.int64"), starts, 60, 50)
+        self.refuses(ValueError, "cu_seqlens_q is (4,), cu_seqlens_k (5,)", packed, q, k, k, starts,
+                     Fake(5, dtype="torch.int32"), 60, 50)
+        self.refuses(ValueError, "max_seqlen_k is 71: 1 to 70 is due", packed, q, k, k, starts, starts, 60, 71)
 
     def test_tokens_first(self):
         q, k = Fake(2, 100, 8, 64), Fake(2, 70, 2, 64)
@@ -85,7 +132,7 @@ class Passed(unittest.TestCase):
         self.assertEqual(self.got["shapes"], ((2, 8, 100, 64), (2, 2, 70, 64)))
         self.assertEqual(self.got["strides"], (51200, 64, 512, 1))
         out, lse = sage3.attention(q, k, k, layout="BLHD", return_lse=True)
-        self.assertEqual((out.shape, lse), (q.shape, "lse"))
+        self.assertEqual((out.shape, lse.shape), (q.shape, (2, 8, 100)))
 
     def test_attention_refuses(self):
         q, k = Fake(2, 8, 100, 64), Fake(2, 2, 70, 64)
@@ -102,15 +149,15 @@ class Passed(unittest.TestCase):
         self.refuses(ValueError, "k has 3 batches, q 2", a, q, Fake(3, 2, 70, 64), Fake(3, 2, 70, 64))
         self.refuses(ValueError, "k has 96 channels, q 64", a, q, Fake(2, 2, 70, 96), Fake(2, 2, 70, 96))
         self.refuses(ValueError, "q has 8 heads, k 3: a multiple is due", a, q, Fake(2, 3, 70, 64), Fake(2, 3, 70, 64))
-        big = Fake(1, 1, 4, 256)
-        self.refuses(ValueError, "q has 256 channels: 1 to 128 is supported", a, big, big, big)
+        big = Fake(1, 1, 4, 257)
+        self.refuses(ValueError, "q has 257 channels: 1 to 256 is supported", a, big, big, big)
         none = Fake(2, 2, 0, 64)
         self.refuses(ValueError, "no extent may be 0", a, q, none, none)
         self.refuses(ValueError, "scale is -1", a, q, k, k, scale=-1)
         self.refuses(ValueError, "scale is nan", a, q, k, k, scale=math.nan)
         self.refuses(ValueError, "layout is 'LBHD'", a, q, k, k, layout="LBHD")
         self.refuses(ValueError, "causal_alignment is 'left'", a, q, k, k, causal_alignment="left")
-        self.refuses(TypeError, "window", a, q, k, k, window=3)
+        self.refuses(TypeError, "dropout", a, q, k, k, dropout=0.5)
 
     def test_torch_signature(self):
         sdpa = sage3.scaled_dot_product_attention
@@ -118,7 +165,9 @@ class Passed(unittest.TestCase):
         sdpa(q, k, k, None, 0.0, True, 0.25, True)
         self.assertEqual((self.got["causal"], self.got["scale"]), (_library.TOP_LEFT, 0.25))
         self.refuses(ValueError, "query has 8 heads, key 2: enable_gqa=True is due", sdpa, q, k, k)
-        self.refuses(NotImplementedError, "attn_mask is not supported", sdpa, q, q, q, attn_mask=q)
+        sdpa(q, q, q, Fake(100, 100, dtype="torch.bool"))
+        self.assertEqual(self.call.mask.shape, (2, 8, 100, 100))
+        self.refuses(ValueError, "attn_mask and is_causal: one is due", sdpa, q, q, q, Fake(100, 100), 0.0, True)
         self.refuses(NotImplementedError, "dropout_p = 0.1 is not supported", sdpa, q, q, q, dropout_p=0.1)
         self.refuses(ValueError, "value is torch.bfloat16, query torch.float16", sdpa, q, q,
                      Fake(2, 8, 100, 64, dtype="torch.bfloat16"))
@@ -139,8 +188,8 @@ class Passed(unittest.TestCase):
         tokens_first = Fake(2, 100, 8, 64)
         self.assertEqual(sage(tokens_first, tokens_first, tokens_first, tensor_layout="NHD").shape, tokens_first.shape)
         self.assertEqual(self.got["shapes"][0], q.shape)
-        self.refuses(NotImplementedError, "attn_mask is not supported", sage, q, q, q, q)
-        self.refuses(NotImplementedError, "per_block_mean = False", sage, q, q, q, per_block_mean=False)
+        sage(q, q, q, Fake(100, 100), per_block_mean=False)
+        self.assertEqual((self.call.mask.shape, self.call.flags), ((2, 8, 100, 100), _library.GLOBAL_Q_MEAN))
         self.refuses(NotImplementedError, "dropout_p = 0.5 is not supported", sage, q, q, q, dropout_p=0.5)
         self.refuses(ValueError, "tensor_layout", sage, q, q, q, tensor_layout="HDN")
         self.refuses(ValueError, "scale and sm_scale", sage, q, q, q, scale=1, sm_scale=1)
@@ -174,7 +223,8 @@ class OnTheEmulator(unittest.TestCase):
             tensors[name] = Fake(1, h, length, depth, address=self.memory(halves))
         o = Fake(1, heads, queries, depth, address=self.memory(bytes(heads * queries * depth * 2)))
         lse = Fake(1, heads, queries, address=self.memory(bytes(heads * queries * 4)))
-        problem = _arguments.problem_of(tensors["q"], tensors["k"], tensors["v"], o, lse, _library.BOTTOM_RIGHT, scale)
+        problem = _arguments.problem_of(tensors["q"], tensors["k"], tensors["v"], o, lse,
+                                        _arguments.Call(causal=_library.BOTTOM_RIGHT, scale=scale))
         size = self.library.workspace_bytes(problem)
         self.library.prepare(problem)
         self.library.attention(problem, self.memory(bytes(size)), size, None)
@@ -188,7 +238,7 @@ class OnTheEmulator(unittest.TestCase):
 
     def test_errors_are_exceptions(self):
         x = Fake(1, 1, 4, 16, address=2)
-        problem = _arguments.problem_of(x, x, x, x, None, 0, 1.0)
+        problem = _arguments.problem_of(x, x, x, x, None, _arguments.Call())
         with self.assertRaises(ValueError) as caught:
             self.library.attention(problem, 256, 16, None)
         self.assertIn("workspace_bytes is 16", str(caught.exception))

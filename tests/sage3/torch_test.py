@@ -20,6 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 
 from warpwright import sage3  # noqa: E402
 from warpwright.sage3 import _operator  # noqa: E402,F401
+from warpwright.sage3._arguments import Call  # noqa: E402
 
 
 class Operator(unittest.TestCase):
@@ -28,10 +29,11 @@ class Operator(unittest.TestCase):
         with FakeTensorMode():
             q = torch.empty(2, 100, 8, 64, dtype=torch.bfloat16, device="cuda").transpose(1, 2)
             k = torch.empty(2, 2, 70, 64, dtype=torch.bfloat16, device="cuda")
-            o, lse = op(q, k, k, 1, 0.1, True)
+            call = Call(causal=1, scale=0.1, return_lse=True)
+            o, lse = op(q, k, k, *call)
             self.assertEqual((o.shape, o.stride(), o.dtype), (q.shape, q.stride(), q.dtype))
             self.assertEqual((lse.shape, lse.dtype), ((2, 8, 100), torch.float32))
-            self.assertEqual(op(q, k, k, 1, 0.1, False)[1].numel(), 0)
+            self.assertEqual(op(q, k, k, *call._replace(return_lse=False))[1].numel(), 0)
             out = sage3.attention(q.transpose(1, 2), k.transpose(1, 2), k.transpose(1, 2), layout="BLHD")
             self.assertEqual((out.shape, out.is_contiguous()), ((2, 100, 8, 64), True))
 

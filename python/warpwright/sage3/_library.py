@@ -8,6 +8,8 @@ import pathlib
 
 FULL, BOTTOM_RIGHT, TOP_LEFT = 0, 1, 2
 F16, BF16 = 0, 1
+WINDOW, GLOBAL_Q_MEAN, SMOOTH_V = 1, 2, 4
+NO_MASK, MASK_BYTES, MASK_OF_TYPE, MASK_F32 = 0, 1, 2, 3
 INVALID = 2
 
 
@@ -21,7 +23,10 @@ class Problem(ctypes.Structure):
                 ("kv_heads", ctypes.c_int64), ("queries", ctypes.c_int64), ("keys", ctypes.c_int64),
                 ("head_dim", ctypes.c_int64), ("type", ctypes.c_int), ("causal", ctypes.c_int),
                 ("scale", ctypes.c_float), ("q", Tensor), ("k", Tensor), ("v", Tensor), ("o", Tensor),
-                ("lse", ctypes.c_void_p)]
+                ("lse", ctypes.c_void_p), ("flags", ctypes.c_uint32), ("window_left", ctypes.c_int64),
+                ("window_right", ctypes.c_int64), ("mask_type", ctypes.c_int), ("mask", Tensor),
+                ("sequences", ctypes.c_int64), ("q_starts", ctypes.c_void_p), ("k_starts", ctypes.c_void_p),
+                ("longest_queries", ctypes.c_int64), ("longest_keys", ctypes.c_int64)]
 
     def __init__(self, **fields):
         super().__init__(struct_bytes=ctypes.sizeof(Problem), **fields)

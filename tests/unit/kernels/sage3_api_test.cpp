@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -119,6 +120,47 @@ TEST_F(Sage3Api, writes_the_log_sum_exp_where_it_is_wanted) {
     for (const float each : lse) EXPECT_GT(each, -50.0f);
 }
 
+TEST_F(Sage3Api, packed_sequences_are_batches) {
+    const sage3_problem batches = problem(true);
+    ASSERT_EQ(run(batches), SAGE3_OK) << message_;
+    sage3_problem packed = problem(true);
+    packed.batches = 1, packed.sequences = kB, packed.queries = kB * kLq, packed.keys = kB * kLk;
+    packed.longest_queries = kLq, packed.longest_keys = kLk;
+    const int32_t q_starts[] = {0, kLq, 2 * kLq}, k_starts[] = {0, kLk, 2 * kLk};
+    packed.q_starts = static_cast<const int32_t*>(memory(q_starts, sizeof q_starts));
+    packed.k_starts = static_cast<const int32_t*>(memory(k_starts, sizeof k_starts));
+    ASSERT_EQ(run(packed), SAGE3_OK) << message_;
+    EXPECT_EQ(o(packed), o(batches));
+}
+
+TEST_F(Sage3Api, masks_of_every_type_and_a_window_hide_the_same_keys) {
+    sage3_problem window = problem();
+    window.causal = SAGE3_TOP_LEFT;
+    window.flags = SAGE3_WINDOW, window.window_left = 4, window.window_right = -1;
+    ASSERT_EQ(run(window), SAGE3_OK) << message_;
+    constexpr size_t kElements = kLq * kLk;
+    std::vector<uint8_t> bytes(kElements);
+    Halves halves(kElements);
+    std::vector<float> floats(kElements);
+    for (int64_t i = 0; i < kLq; ++i)
+        for (int64_t j = 0; j < kLk; ++j) {
+            const bool seen = j <= i && j >= i - 4;
+            const auto at = static_cast<size_t>(i * kLk + j);
+            bytes[at] = seen, halves[at] = seen ? 0 : 0xfc00, floats[at] = seen ? 0.0f : -HUGE_VALF;
+        }
+    const auto masked = [&](sage3_mask type, const void* data, size_t size) {
+        sage3_problem p = problem();
+        p.causal = SAGE3_FULL;
+        p.mask_type = type;
+        p.mask = {memory(data, size), 0, 0, kLk};
+        EXPECT_EQ(run(p), SAGE3_OK) << message_;
+        return o(p);
+    };
+    EXPECT_EQ(masked(SAGE3_MASK_BYTES, bytes.data(), kElements), o(window));
+    EXPECT_EQ(masked(SAGE3_MASK_OF_TYPE, halves.data(), kElements * 2), o(window));
+    EXPECT_EQ(masked(SAGE3_MASK_F32, floats.data(), kElements * 4), o(window));
+}
+
 TEST_F(Sage3Api, wrong_arguments_launch_nothing) {
     struct Wrong {
         std::function<void(sage3_problem&)> change;
@@ -127,7 +169,15 @@ TEST_F(Sage3Api, wrong_arguments_launch_nothing) {
     const Wrong wrongs[] = {
         {[](sage3_problem& p) { p.k.data = nullptr; }, "k is null"},
         {[](sage3_problem& p) { p.v.data = static_cast<char*>(p.v.data) + 1; }, "not aligned to 2 bytes"},
-        {[](sage3_problem& p) { p.head_dim = 256; }, "head_dim is 256: 1 to 128 is supported"},
+        {[](sage3_problem& p) { p.head_dim = 257; }, "head_dim is 257: 1 to 256 is supported"},
+        {[](sage3_problem& p) { p.flags = 16 + SAGE3_SMOOTH_V; }, "flags is 20: 16 has no meaning"},
+        {[](sage3_problem& p) { p.flags = SAGE3_WINDOW, p.window_left = -5; }, "window_left is -5"},
+        {[](sage3_problem& p) { p.mask_type = static_cast<sage3_mask>(7); }, "mask_type is 7"},
+        {[](sage3_problem& p) { p.mask_type = SAGE3_MASK_F32; }, "mask is null"},
+        {[](sage3_problem& p) {
+             p.batches = 1, p.sequences = 2, p.longest_queries = p.longest_keys = 9;
+         },
+         "q_starts is null"},
         {[](sage3_problem& p) { p.kv_heads = 3; }, "heads is 2: a multiple of kv_heads (3) is due"},
         {[](sage3_problem& p) { p.type = static_cast<sage3_type>(2); }, "type is 2"},
         {[](sage3_problem& p) { p.causal = static_cast<sage3_causal>(9); }, "causal is 9"},
@@ -204,9 +254,9 @@ TEST_F(Sage3Api, workspace_is_checked) {
     EXPECT_EQ(o(p), before);
     EXPECT_EQ(sage3_attention(handle_, &p, workspace, bytes, nullptr), SAGE3_OK) << sage3_message();
     EXPECT_NE(o(p), before);
-    sage3_problem with_lse = p;  // then it needs no place in the workspace
+    sage3_problem with_lse = p;
     with_lse.lse = workspace;
-    EXPECT_EQ(workspace_bytes(with_lse) + 512, bytes);
+    EXPECT_EQ(workspace_bytes(with_lse), bytes + 512);  // q . k_mean of each row
 }
 
 // Sizes beyond 32 bits, without memory: 73,774 tokens of 56 heads.
@@ -261,7 +311,7 @@ TEST_F(Sage3Api, two_threads_share_a_handle) {
             for (sage3_status& each : statuses[t]) each = sage3_attention(handle_, &problems[t], workspaces[t], bytes, nullptr);
             // A message belongs to its thread.
             sage3_problem wrong = problems[t];
-            wrong.head_dim = 200 + t;
+            wrong.head_dim = 300 + t;
             (void)sage3_attention(handle_, &wrong, workspaces[t], bytes, nullptr);
             messages[t] = sage3_message();
         });
@@ -269,7 +319,7 @@ TEST_F(Sage3Api, two_threads_share_a_handle) {
     for (int t = 0; t < 2; ++t) {
         for (const sage3_status each : statuses[t]) EXPECT_EQ(each, SAGE3_OK);
         EXPECT_EQ(o(problems[t]), due[t]);
-        EXPECT_EQ(messages[t], fmt::format("head_dim is {}: 1 to 128 is supported", 200 + t));
+        EXPECT_EQ(messages[t], fmt::format("head_dim is {}: 1 to 256 is supported", 300 + t));
     }
     sage3_close(fresh);
 }
@@ -280,7 +330,7 @@ TEST_F(Sage3Api, prepare_takes_no_tensors) {
     EXPECT_EQ(sage3_prepare(handle_, &p), SAGE3_OK) << sage3_message();
     p.head_dim = 0;
     EXPECT_EQ(sage3_prepare(handle_, &p), SAGE3_INVALID);
-    EXPECT_STREQ(sage3_message(), "head_dim is 0: 1 to 128 is supported");
+    EXPECT_STREQ(sage3_message(), "head_dim is 0: 1 to 256 is supported");
 }
 
 TEST(Sage3Open, says_what_it_knows) {

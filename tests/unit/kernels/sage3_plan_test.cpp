@@ -35,24 +35,40 @@ uint64_t bytes(const Plan& plan, std::string_view name) {
 }
 
 TEST(Sage3Plan, sizes_follow_from_the_problem) {
-    const auto made = plan(usual());
+    Request request = usual();
+    request.multiprocessors = 5;
+    const auto made = plan(request);
     ASSERT_TRUE(made);
     EXPECT_EQ(made->steps.size(), 10u);
-    EXPECT_EQ(step(*made, "attention").grid, 2u * 6 * 3);
-    EXPECT_EQ(step(*made, "mean_k").grid, 2u * 3);
-    EXPECT_EQ(step(*made, "quantize_v").grid, 2u * 3 * 256 * 128 / 16 / 256);
+    EXPECT_EQ(step(*made, "attention").grid, 5u);
+    EXPECT_EQ(step(*made, "mean_k").grid, 2u * 3 * 3)  // 32 channels each
+       ;
+    EXPECT_EQ(step(*made, "quantize_v").grid, 2u * 3 * 2);
     EXPECT_EQ(bytes(*made, "q_codes"), 2u * 6 * 384 * 128 / 2);
     EXPECT_EQ(bytes(*made, "v_scales"), 2u * 3 * 128 * 256 / 16);
     EXPECT_EQ(bytes(*made, "bias"), 2u * 6 * 3 * 256 * 4);
     const auto& defines = step(*made, "attention").defines;
     EXPECT_EQ(defines.at(0).second, "F16");
     EXPECT_EQ(defines.at(1).second, "128");
+    EXPECT_EQ(defines.at(2).second, "none");
+    request.multiprocessors = 1000;
+    EXPECT_EQ(step(*plan(request), "attention").grid, 2u * 6 * 3);
+    request.lse = false;
+    EXPECT_EQ(plan(request)->steps.size(), 9u);
+    request.problem.smooth_v = true;
+    EXPECT_EQ(plan(request)->steps.size(), 10u);
+    request.problem.global_mean = true;
+    EXPECT_EQ(bytes(*plan(request), "bias"), 2u * 6 * 256 * 4);
 }
 
 TEST(Sage3Plan, every_buffer_is_the_callers_or_workspace) {
-    const auto made = plan(usual());
+    Request request = usual();
+    request.problem.b = 1, request.problem.packed = 4, request.problem.longest_q = 100, request.problem.longest_k = 64;
+    request.problem.smooth_v = true;
+    const auto made = plan(request);
     ASSERT_TRUE(made);
-    std::vector<std::string_view> known = {"q", "k", "v", "o", "lse"};
+    EXPECT_EQ(bytes(*made, "bias"), 6u * (300 / 128 + 4) * 128 * 4);
+    std::vector<std::string_view> known = {"q", "k", "v", "o", "lse", "mask", "q_starts", "k_starts"};
     for (const Workspace& each : made->workspace) known.push_back(each.name);
     for (const Step& each : made->steps)
         for (const Argument& argument : each.arguments) {
@@ -69,7 +85,7 @@ TEST(Sage3Plan, names_the_argument_and_its_value) {
     };
     const Wrong wrongs[] = {
         {[](Request& r) { r.problem.b = 0; }, "batches is 0: 1 to 268435456 is supported"},
-        {[](Request& r) { r.problem.d = 129; }, "head_dim is 129: 1 to 128 is supported"},
+        {[](Request& r) { r.problem.d = 257; }, "head_dim is 257: 1 to 256 is supported"},
         {[](Request& r) { r.problem.lk = -1; }, "keys is -1: 1 to 268435456 is supported"},
         {[](Request& r) { r.problem.h_kv = 4; }, "heads is 6: a multiple of kv_heads (4) is due"},
         {[](Request& r) { r.problem.scale = 0; }, "scale is 0: a positive finite float is due"},
@@ -78,6 +94,23 @@ TEST(Sage3Plan, names_the_argument_and_its_value) {
         {[](Request& r) { r.problem.scale = 1e300; }, "scale is 1e+300: a positive finite float is due"},
         {[](Request& r) { r.problem.causal = static_cast<Causal>(3); },
          "causal is 3: 0 (full), 1 (bottom right) or 2 (top left) is due"},
+        {[](Request& r) { r.problem.left = -2; }, "window_left is -2: 0 or more keys are due, or -1 for all"},
+        {[](Request& r) { r.problem.right = -3; }, "window_right is -3: 0 or more keys are due, or -1 for all"},
+        {[](Request& r) { r.problem.mask = static_cast<Mask>(4); },
+         "mask_type is 4: 0 (none), 1 (bytes), 2 (the type of q) or 3 (float) is due"},
+        {[](Request& r) { r.problem.mask = Mask::f32, r.problem.scale = 1e-40; },
+         "scale is 1e-40: with a mask, 1 / scale must be a finite float"},
+        {[](Request& r) { r.mask.token = -1; }, "mask's token stride is -1: 0 to 2^40 elements is supported"},
+        {[](Request& r) { r.problem.packed = 3; },
+         "longest_queries is 0: 1 to 300 is supported"},
+        {[](Request& r) { r.problem.packed = 3, r.problem.longest_q = r.problem.longest_k = 50; },
+         "batches is 2: 1 is due where sequences are given: they lie in one batch"},
+        {[](Request& r) { r.problem.packed = -1; }, "sequences is -1: 1 to 1048576 is supported"},
+        {[](Request& r) {
+             r.problem.b = 1, r.problem.packed = 3, r.problem.longest_q = r.problem.longest_k = 50;
+             r.problem.mask = Mask::bytes;
+         },
+         "mask is 1: with sequences none is supported"},
         {[](Request& r) { r.type = static_cast<Type>(7); }, "type is 7: f16 and bf16 are supported"},
         {[](Request& r) { r.k.token = -80; }, "k's token stride is -80: 0 to 2^40 elements is supported"},
         {[](Request& r) { r.o.token = 79; }, "o is strided by 144000, 24000, 79 elements: its rows overlap"},

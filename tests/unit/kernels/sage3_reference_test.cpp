@@ -60,12 +60,12 @@ struct Data {
         : q(drawn(of_q, "q", problem.lq, problem.d, seed)),
           k(drawn(of_k, "k", problem.lk, problem.d, seed)),
           v(drawn(of_v, "v", problem.lk, problem.d, seed)),
-          plain(plain_attention(problem, q, k, v).o) {}
+          plain(plain_attention(problem, whole_batches(problem), q, k, v).o) {}
 
     // Relative L2 error of the algorithm, or of what is left of it.
     double error(bool smooth, PQuantisation p) const {
-        Values q_mean = mean_rows(q, problem.lq, problem.d, kTile);
-        Values k_mean = mean_rows(k, problem.lk, problem.d, problem.lk);
+        Values q_mean = mean_of(q, problem.d);  // one tile
+        Values k_mean = mean_of(k, problem.d);
         if (!smooth) q_mean.assign(q_mean.size(), 0), k_mean.assign(k_mean.size(), 0);
         const Values qs = smoothed(q, q_mean, problem.d, kTile);
         const Values ks = smoothed(k, k_mean, problem.d, problem.lk);
@@ -75,7 +75,7 @@ struct Data {
                 bias[i] += q_mean[i / static_cast<size_t>(problem.lk) * 128 + c] *
                            ks[i % static_cast<size_t>(problem.lk) * 128 + c];
         const Values shift(static_cast<size_t>(problem.lq), 0.0);
-        const Values o = quantised_attention(problem, quantised(qs, problem.lq, problem.d, false),
+        const Values o = quantised_attention(problem, whole_batches(problem), quantised(qs, problem.lq, problem.d, false),
                                              quantised(ks, problem.lk, problem.d, false),
                                              quantised(v, problem.lk, problem.d, true), bias, shift,
                                              {.quantisation = p}).o;
@@ -121,14 +121,16 @@ TEST(Sage3Reference, permutation_of_keys_is_the_inverse_of_the_accumulator_layou
 }
 
 TEST(Sage3Reference, scale_places_are_all_different) {
-    std::vector<bool> taken(192 * 8, false);
-    for (int64_t row = 0; row < 192; ++row)
-        for (int64_t column = 0; column < 8; ++column) {
-            const auto at = static_cast<size_t>(scale_index(row, column, 8));
-            ASSERT_LT(at, taken.size());
-            EXPECT_FALSE(taken[at]);
-            taken[at] = true;
-        }
+    for (const int64_t run : {4, 8}) {
+        std::vector<bool> taken(192 * 16, false);
+        for (int64_t row = 0; row < 192; ++row)
+            for (int64_t column = 0; column < 16; ++column) {
+                const auto at = static_cast<size_t>(scale_index(row, column, 16, run));
+                ASSERT_LT(at, taken.size());
+                EXPECT_FALSE(taken[at]);
+                taken[at] = true;
+            }
+    }
 }
 
 TEST(Sage3Reference, groups_at_the_ends_of_the_scale) {
@@ -150,14 +152,29 @@ TEST(Sage3Reference, groups_at_the_ends_of_the_scale) {
     EXPECT_EQ(made.codes[3], 0xf);
 }
 
+TEST(Sage3Reference, visits_tiles_that_a_mask_cuts_first) {
+    Problem p{.lq = 128, .lk = 1000, .d = 64};
+    using Tiles = std::vector<int64_t>;
+    EXPECT_EQ(visits(p, 0, 127, 128, 1000), (Tiles{7, 6, 5, 4, 3, 2, 1, 0}));
+    p.causal = Causal::top_left;
+    EXPECT_EQ(visits(p, 128, 255, 256, 1000), (Tiles{1, 0}));
+    p.causal = Causal::full;
+    p.left = p.right = 200;  // queries 0 to 127 stand at keys 872 to 999
+    EXPECT_EQ(visits(p, 0, 127, 128, 1000), (Tiles{7, 5, 6}));
+    p.mask = Mask::bytes;
+    EXPECT_EQ(visits(p, 0, 127, 128, 1000), (Tiles{7, 6, 5}));
+    p.left = p.right = 0;
+    EXPECT_EQ(visits(p, 0, 127, 1000, 100), (Tiles{}));  // they stand before the first key
+}
+
 TEST(Sage3Reference, rows_that_see_nothing_are_zero) {
     Problem p{.lq = 5, .lk = 3, .d = 16, .scale = 0.25, .causal = Causal::bottom_right};
     const Values q(static_cast<size_t>(p.lq * p.dp()), 1.0), k(static_cast<size_t>(p.lkp() * p.dp()), 1.0);
-    const Output out = quantised_attention(p, q, k, k, Values(128, 0.0), Values(5, 0.0));
+    const Output out = quantised_attention(p, whole_batches(p), q, k, k, Values(128, 0.0), Values(5, 0.0));
     EXPECT_EQ(out.lse[1], -HUGE_VAL);
     EXPECT_EQ(out.o[16], 0);
     EXPECT_NEAR(out.lse[2], 0.25 * 64, 1e-12);  // one key: its logit
-    EXPECT_EQ(plain_attention(p, Values(80, 1.0), Values(48, 1.0), Values(48, 1.0)).lse[0], -HUGE_VAL);
+    EXPECT_EQ(plain_attention(p, whole_batches(p), Values(80, 1.0), Values(48, 1.0), Values(48, 1.0)).lse[0], -HUGE_VAL);
 }
 
 }  // namespace
