@@ -45,6 +45,7 @@ struct Side {
     __device__ __forceinline__ Sequence sequence_of_tile(int batch, int tile) const {
         if (!starts) return sequence(batch);
         int low = 0, high = sequences;  // the last of those that begin at or before the tile
+#pragma unroll 1
         while (high - low > 1) {
             const int middle = (low + high) / 2;
             if (starts[middle] / kTile + middle <= tile) low = middle;

@@ -37,6 +37,18 @@ class Operator(unittest.TestCase):
             out = sage3.attention(q.transpose(1, 2), k.transpose(1, 2), k.transpose(1, 2), layout="BLHD")
             self.assertEqual((out.shape, out.is_contiguous()), ((2, 100, 8, 64), True))
 
+    def test_masks_and_packed_sequences(self):
+        with FakeTensorMode():
+            q = torch.empty(2, 4, 100, 64, dtype=torch.bfloat16, device="cuda")
+            mask = torch.empty(100, 100, dtype=torch.bool, device="cuda")
+            self.assertEqual(sage3.scaled_dot_product_attention(q, q, q, mask).shape, q.shape)
+            added = torch.empty(2, 1, 1, 100, dtype=torch.float32, device="cuda")
+            self.assertEqual(sage3.attention(q, q, q, attn_mask=added, window=(5, 5)).shape, q.shape)
+            packed = torch.empty(100, 4, 64, dtype=torch.float16, device="cuda")
+            starts = torch.empty(4, dtype=torch.int32, device="cuda")
+            o, lse = sage3.attention_varlen(packed, packed, packed, starts, starts, 60, 60, True, return_lse=True)
+            self.assertEqual((o.shape, o.is_contiguous(), lse.shape), (packed.shape, True, (4, 100)))
+
     def test_stays_in_the_graph(self):
         graphs = []
 
