@@ -18,10 +18,16 @@ ladder::LibraryTable references() {
         {"sage3_quantize_v", sage3_quantize_v},
         {"sage3_attention", sage3_attention},
         {"sage3_api", sage3_api},
+        {"hopper_max_v", hopper_max_v},
+        {"hopper_quantize_q", hopper_quantize_q},
+        {"hopper_quantize_k", hopper_quantize_k},
+        {"hopper_quantize_v", hopper_quantize_v},
+        {"hopper_attention", hopper_attention},
+        {"hopper_attention_unquantised", hopper_attention_unquantised},
         {"sage3_attention_unquantised", sage3_attention_unquantised},
     };
 }
 
-ladder::PlanTable plans() { return {{"sage3_plan", sage3_plan}}; }
+ladder::PlanTable plans() { return {{"sage3_plan", sage3_plan}, {"hopper_plan", hopper_plan}}; }
 
 }  // namespace ww::kernels

@@ -22,6 +22,15 @@ Status sage3_quantize_v(const ladder::LibraryCall& call);
 Status sage3_attention(const ladder::LibraryCall& call);
 Status sage3_attention_unquantised(const ladder::LibraryCall& call);
 
+// Its Hopper path, the stages that differ.
+Status hopper_max_v(const ladder::LibraryCall& call);
+Status hopper_quantize_q(const ladder::LibraryCall& call);
+Status hopper_quantize_k(const ladder::LibraryCall& call);
+Status hopper_quantize_v(const ladder::LibraryCall& call);
+Status hopper_attention(const ladder::LibraryCall& call);
+Status hopper_attention_unquantised(const ladder::LibraryCall& call);
+Result<port::KernelImpl> hopper_plan(const port::Scope& scope, std::string_view stage);
+
 // Its public API (sage3/sage3.h) from q, k, v to o and lse, and its plan for one stage.
 Status sage3_api(const ladder::LibraryCall& call);
 Result<port::KernelImpl> sage3_plan(const port::Scope& scope, std::string_view stage);

@@ -100,6 +100,13 @@ __device__ __forceinline__ float max_NaN_f32(float a, float b) {
     return d;
 }
 
+// To the nearest integer, even ones for ties; saturates at -128 and 127.
+__device__ __forceinline__ int cvt_rni_sat_s8_f32(float a) {
+    int d;
+    asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(d) : "f"(a));
+    return d;
+}
+
 __device__ __forceinline__ unsigned short cvt_rn_bf16_f32(float a) {
     unsigned short d;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(d) : "f"(a));

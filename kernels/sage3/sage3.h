@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sage Attention 3 as a C API (C11): o = softmax(scale q k^T) v in FP4, for sm_120 and sm_121. Emulated;
-// not yet run on silicon. How to use it: docs/sage3.md.
+// Sage Attention 3 as a C API (C11): o = softmax(scale q k^T + mask) v, in FP4 on sm_120 and sm_121 (emulated; not yet run
+// on silicon), in INT8 and FP8 on sm_90, which takes no masks, no SAGE3_SMOOTH_V, no SAGE3_GLOBAL_Q_MEAN and
+// head_dim up to 128. How to use it: docs/sage3.md.
 //
 // Kernels are in the library, compiled by NVRTC at first use, and kept on disk. A call allocates nothing on
 // the device and waits for nothing: it launches on the caller's stream, in the caller's current context.
@@ -63,7 +64,7 @@ typedef struct sage3_tensor {
     int64_t batch, head, token;
 } sage3_tensor;
 
-/* Range: |v| above 2688 is clipped to it, as are q and k this far from their means; a group of 16 values
+/* Range on sm_120: |v| above 2688 is clipped to it, as are q and k this far from their means; a group of 16 values
  * none of which reaches 6 / 1024 becomes zeros. Differences from the means must fit the type. A NaN in q
  * makes its block of 128 queries NaN, one in k its head, one in v its channel of its head. */
 typedef struct sage3_problem {

@@ -107,10 +107,10 @@ Result<Entered> CudaBackend::enter(const void* memory) {
     if (!code) code = cu_.DeviceGetAttribute(&processors, cuda::kMultiprocessorCount, out.ordinal);
     WW_TRY(read, succeeded(code, "read the GPU's attributes"));
     (void)read;
-    if (major != 12) {
+    if (major != 12 && !(major == 9 && minor == 0)) {
         char name[256] = "?";
         (void)cu_.DeviceGetName(name, sizeof name - 1, out.ordinal);
-        return fail(fmt::format("device is {} (GPU {}, sm_{}{}): these kernels need sm_120 or sm_121", name,
+        return fail(fmt::format("device is {} (GPU {}, sm_{}{}): these kernels need sm_90, sm_120 or sm_121", name,
                                 out.ordinal, major, minor));
     }
     out.target = fmt::format("sm_{}{}a", major, minor);

@@ -23,7 +23,7 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
 
 // Rows that see nothing: zeros.
 template <int kDepth, class T>
-__device__ __forceinline__ void store_output(const Params<T>& p, const Work& work, const Place& at, const Staging& staging,
+__device__ __forceinline__ void store_output(const Call<T>& p, const Work& work, const Place& at, const Staging& staging,
                                              const float (&sum)[2], const typename Shape<kDepth>::Output& o) {
     float inverse[2];
 #pragma unroll
@@ -76,7 +76,7 @@ __device__ __forceinline__ void store_output(const Params<T>& p, const Work& wor
 
 // A row that sees nothing: -inf.
 template <int kDepth, class T>
-__device__ __forceinline__ void store_result(const Params<T>& p, const Work& work, const Place& at, const Staging& staging,
+__device__ __forceinline__ void store_result(const Call<T>& p, const Work& work, const Place& at, const Staging& staging,
                                              const RowState& state, const typename Shape<kDepth>::Output& o) {
     const float sum[2] = {quad_sum(state.sum[0]), quad_sum(state.sum[1])};
     store_output<kDepth>(p, work, at, staging, sum, o);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <memory>
@@ -102,7 +103,8 @@ int64_t window_of(const sage3_problem& p, int64_t keys) {
     return (p.flags & SAGE3_WINDOW) == 0 || keys == -1 ? kUnbounded : keys;
 }
 
-Result<Plan> plan_of(const sage3_problem* p, uint32_t multiprocessors = 1) {
+// For what was entered; of sm_120 where nothing was.
+Result<Plan> plan_of(const sage3_problem* p, const Entered& entered = {}) {
     if (!p) return fail("problem is null");
     if (p->struct_bytes != sizeof(sage3_problem))
         return fail(fmt::format("struct_bytes is {}: sizeof(sage3_problem), {}, is due", p->struct_bytes,
@@ -122,7 +124,8 @@ Result<Plan> plan_of(const sage3_problem* p, uint32_t multiprocessors = 1) {
     out.q = strides_of(p->q), out.k = strides_of(p->k), out.v = strides_of(p->v), out.o = strides_of(p->o);
     if (p->mask_type != SAGE3_NO_MASK) out.mask = strides_of(p->mask);
     out.lse = p->lse != nullptr;
-    out.multiprocessors = multiprocessors;
+    out.multiprocessors = entered.multiprocessors;
+    out.path = entered.target == "sm_90a" ? Path::int8 : Path::fp4;
     return plan(out);
 }
 
@@ -148,6 +151,13 @@ class Layout {
     std::vector<std::pair<std::string_view, uint64_t>> offsets_;
     uint64_t bytes_ = 0;
 };
+
+// What is enough on any GPU that can do it.
+Result<uint64_t> workspace_due(const sage3_problem* problem) {
+    WW_TRY(of_sm_120, plan_of(problem));
+    const Result<Plan> of_sm_90 = plan_of(problem, Entered{.target = "sm_90a"});
+    return std::max(Layout(of_sm_120).bytes(), of_sm_90 ? Layout(*of_sm_90).bytes() : 0);
+}
 
 // One call of sage3_attention() whose arguments are sound.
 class Call {
@@ -183,10 +193,11 @@ class Call {
 };
 
 sage3_status prepare(::sage3& handle, const sage3_problem* problem) {
-    const Result<Plan> plan = plan_of(problem);
-    if (!plan) return finish(SAGE3_INVALID, plan.error());
+    if (const Result<Plan> sound = plan_of(problem); !sound) return finish(SAGE3_INVALID, sound.error());
     const Result<Entered> entered = handle.backend->enter(problem->q.data);
     if (!entered) return finish(SAGE3_NO_DEVICE, entered.error());
+    const Result<Plan> plan = plan_of(problem, *entered);
+    if (!plan) return finish(SAGE3_INVALID, plan.error());
     const auto kernels = handle.variants.kernels(*plan, entered->target);
     if (!kernels) return finish(SAGE3_FAILED, kernels.error());
     for (const uint64_t each : *kernels)
@@ -198,23 +209,24 @@ sage3_status prepare(::sage3& handle, const sage3_problem* problem) {
 // Everything that can be refused is refused before the first launch.
 sage3_status attention(::sage3& handle, const sage3_problem* problem, void* workspace, uint64_t workspace_bytes,
                        void* stream) {
-    Result<Plan> plan = plan_of(problem);
-    if (!plan) return finish(SAGE3_INVALID, plan.error());
-    const Layout layout(*plan);
+    const Result<uint64_t> due = workspace_due(problem);
+    if (!due) return finish(SAGE3_INVALID, due.error());
     std::vector<Pointer> pointers = pointers_of(*problem);
     pointers.push_back({"workspace", workspace, kWorkspaceAlign});
     for (const Pointer& each : pointers)
         if (const Status sound = check_alignment(each); !sound) return finish(SAGE3_INVALID, sound.error());
-    if (workspace_bytes < layout.bytes())
+    if (workspace_bytes < *due)
         return finish(SAGE3_INVALID, fmt::format("workspace_bytes is {}: {} are due (sage3_workspace_bytes)",
-                                                 workspace_bytes, layout.bytes()));
+                                                 workspace_bytes, *due));
     Backend& backend = *handle.backend;
     const Result<Entered> entered = backend.enter(problem->q.data);
     if (!entered) return finish(SAGE3_NO_DEVICE, entered.error());
     for (const Pointer& each : pointers)
         if (const Status usable = backend.check_memory(*entered, each.argument, each.data); !usable)
             return finish(SAGE3_INVALID, usable.error());
-    plan = plan_of(problem, entered->multiprocessors);
+    const Result<Plan> plan = plan_of(problem, *entered);
+    if (!plan) return finish(SAGE3_INVALID, plan.error());
+    const Layout layout(*plan);
     const auto kernels = handle.variants.kernels(*plan, entered->target);
     if (!kernels) return finish(SAGE3_FAILED, kernels.error());
     const Call call(*problem, layout, workspace);
@@ -263,9 +275,9 @@ sage3_status sage3_workspace_bytes(sage3* handle, const sage3_problem* problem, 
     return guarded([&] {
         if (!handle) return finish(SAGE3_INVALID, "handle is null");
         if (!bytes) return finish(SAGE3_INVALID, "bytes is null");
-        const auto plan = plan_of(problem);
-        if (!plan) return finish(SAGE3_INVALID, plan.error());
-        *bytes = Layout(*plan).bytes();
+        const ww::Result<uint64_t> due = workspace_due(problem);
+        if (!due) return finish(SAGE3_INVALID, due.error());
+        *bytes = *due;
         return SAGE3_OK;
     });
 }

@@ -12,7 +12,7 @@ __device__ __forceinline__ int key_of(const Place& at, int first_key, int j, int
 
 // Keys outside of what the row sees are hidden.
 template <Config kConfig, class T>
-__device__ __forceinline__ void hide(const Params<T>& p, const Work& work, const Place& at, int first_key,
+__device__ __forceinline__ void hide(const Call<T>& p, const Work& work, const Place& at, int first_key,
                                      typename Shape<kConfig.head_dim>::Scores& s) {
     constexpr int kKeys = Shape<kConfig.head_dim>::kKeys;
     unsigned begin[2], count[2];
@@ -60,7 +60,7 @@ struct MaskElement<Mask::f32, T> {
 // s += mask * mask_scale. The elements of the 8 keys of a band that one thread owns lie next to each other: one or two
 // loads where they are aligned to that. Of rows and keys that are not there the last one is read; hide() comes after.
 template <Config kConfig, class T>
-__device__ __forceinline__ void add_mask(const Params<T>& p, const Work& work, const Place& at, int first_key,
+__device__ __forceinline__ void add_mask(const Call<T>& p, const Work& work, const Place& at, int first_key,
                                          typename Shape<kConfig.head_dim>::Scores& s) {
     using Element = MaskElement<kConfig.mask, T>;
     using Type = typename Element::Type;

@@ -20,8 +20,26 @@ __host__ __device__ constexpr int key_tile(int padded_depth) { return padded_dep
 
 constexpr int kUnbounded = 1 << 29;  // more than any length
 
+// What every kernel of attention is given, whatever it computes with.
 template <class T>
-struct Params {
+struct Call {
+    Side queries, keys;
+    int heads, kv_heads, depth, batch_heads;
+    int left, right;         // query i sees keys i + offset - left .. i + offset + right; kUnbounded
+    unsigned from_the_end;   // offset: Lk - Lq of the sequence, else 0
+    unsigned longest_first;  // later tiles of queries see more keys: begin with them
+    float scale, mask_scale;  // > 0; 1 / scale
+    const void* mask;        // (Mask) strides in elements, keys are contiguous
+    long long mask_batch, mask_head, mask_query;
+    const float* shift;      // [BH, Lq]; null without lse
+    const float* v_mean;     // [sequences, Hkv, D], what V has lost; may be null
+    T* o;                    // [B, H, Lq, D]; strides in elements
+    float* lse;              // [BH, Lq]; may be null
+    long long o_batch, o_head, o_token;
+};
+
+template <class T>
+struct Params : Call<T> {
     const unsigned char* q_codes;   // [BH, stored q, DP / 2]
     const unsigned char* q_scales;  // [BH, stored q, DP / 16] (scale_offset)
     const unsigned char* k_codes;   // [BHkv, stored k, DP / 2] (code_offset), keys permuted
@@ -29,20 +47,8 @@ struct Params {
     const unsigned char* v_codes;   // [BHkv, stored k / key_tile, DP, key_tile / 2] (code_offset)
     const unsigned char* v_scales;  // [BHkv, DP, stored k / 16] (scale_offset)
     const float* bias;              // [BH, stored q / 128, bias_columns], or one row a sequence and head
-    const float* shift;             // [BH, Lq]; null without lse
-    const float* v_mean;            // [sequences, Hkv, D], what V has lost; may be null
-    const void* mask;               // (Mask) strides in elements, keys are contiguous
-    long long mask_batch, mask_head, mask_query;
-    T* o;                           // [B, H, Lq, D]; strides in elements
-    float* lse;                     // [BH, Lq]; may be null
-    long long o_batch, o_head, o_token;
-    Side queries, keys;
-    int heads, kv_heads, depth, batch_heads, bias_columns;
-    int left, right;          // query i sees keys i + offset - left .. i + offset + right; kUnbounded
-    unsigned from_the_end;    // offset: Lk - Lq of the sequence, else 0
-    unsigned bias_of_tiles;   // rows of bias
-    unsigned longest_first;   // later tiles of queries see more keys: begin with them
-    float scale, mask_scale;  // > 0; 1 / scale
+    int bias_columns;
+    unsigned bias_of_tiles;  // rows of bias
 #if WW_TAPS
     float* s;                 // [BH, Lq, columns] logits / scale; -inf where masked
     float* group_max;         // [BH, Lq, columns / 16]
@@ -59,7 +65,7 @@ struct Range {
     int begin, end;
 };
 template <class T>
-__device__ __forceinline__ Range visible_keys(const Params<T>& p, int query, int lq, int lk) {
+__device__ __forceinline__ Range visible_keys(const Call<T>& p, int query, int lq, int lk) {
     const int diagonal = query + (p.from_the_end ? lk - lq : 0);
     const int begin = diagonal - p.left, end = diagonal + p.right + 1;
     return {begin < 0 ? 0 : begin, end < lk ? end : lk};
@@ -77,15 +83,14 @@ struct Visits {
         return visit < right ? last - visit : visit < right + left ? first + visit - right : last - (visit - left);
     }
 
-    // Of queries first_query to last_query.
-    template <Config kConfig, class T>
-    __device__ __forceinline__ static Visits of(const Params<T>& p, int first_query, int last_query, int lq, int lk) {
-        constexpr int kKeys = key_tile(kConfig.head_dim);
+    // Of queries first_query to last_query, in tiles of kKeys; kMasked: all of them are masked.
+    template <int kKeys, bool kMasked, class T>
+    __device__ __forceinline__ static Visits of(const Call<T>& p, int first_query, int last_query, int lq, int lk) {
         const Range of_first = visible_keys(p, first_query, lq, lk), of_last = visible_keys(p, last_query, lq, lk);
         Visits out{of_first.begin / kKeys, (of_last.end + kKeys - 1) / kKeys - 1, 0, 0, 0};
         if (of_first.begin >= of_last.end) return out;
         out.count = out.last - out.first + 1;
-        if (kConfig.mask != Mask::none) {
+        if (kMasked) {
             out.right = out.count;
             return out;
         }
@@ -109,8 +114,8 @@ struct Work {
 
     __device__ __forceinline__ int sequence() const { return queries.number; }
 
-    template <Config kConfig, class T>
-    __device__ __forceinline__ static Work of(const Params<T>& p, int item) {
+    template <int kKeys, bool kMasked, class T>
+    __device__ __forceinline__ static Work of(const Call<T>& p, int item) {
         const int tiles = p.queries.tiles();
         Work out;
         out.bh = p.longest_first ? item % p.batch_heads : item / tiles;
@@ -121,14 +126,18 @@ struct Work {
         out.kv = out.keys.batch * p.kv_heads + key_head(out.head, p.heads, p.kv_heads);
         out.first_row = out.tile * kTile - out.queries.stored;
         const int last_row = out.first_row + kTile < out.queries.length ? out.first_row + kTile - 1 : out.queries.length - 1;
-        out.visits = Visits::of<kConfig>(p, out.first_row, last_row, out.queries.length, out.keys.length);
+        out.visits = Visits::of<kKeys, kMasked>(p, out.first_row, last_row, out.queries.length, out.keys.length);
         return out;
+    }
+    template <Config kConfig, class T>
+    __device__ __forceinline__ static Work of(const Call<T>& p, int item) {
+        return of<key_tile(kConfig.head_dim), kConfig.mask != Mask::none>(p, item);
     }
     // Whether it has a query at all: sequences leave gaps.
     __device__ __forceinline__ bool empty() const { return first_row < 0 || first_row >= queries.length; }
     // Of the row of a sequence, as a token of the tensor's batch and over all heads.
     template <class T>
-    __device__ __forceinline__ long long token(const Params<T>& p, int row) const {
+    __device__ __forceinline__ long long token(const Call<T>& p, int row) const {
         return static_cast<long long>(bh) * p.queries.tokens + queries.first + row;
     }
 };

@@ -14,12 +14,15 @@ namespace {
 
 constexpr int64_t kThreads = 256;  // of every kernel but key_bias (kTile) and attention
 constexpr int64_t kAttentionThreads = 384;  // two warpgroups that compute, one that loads
+constexpr int64_t kHopperQuantizeThreads = 512;
+constexpr int64_t kMeanThreads = 1024;      // of means and channel maxima
 constexpr int64_t kMeanChannels = 32;       // of one block of sage3_mean
 constexpr int64_t kMaxLength = int64_t{1} << 28, kMaxSequences = int64_t{1} << 20;
 constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
 constexpr int64_t kMaxSpan = int64_t{1} << 50;
 constexpr int64_t kMaxRows = int64_t{1} << 40, kMaxBias = int64_t{1} << 42;
-constexpr std::string_view kPrepare = "sage3_prepare.cu", kAttention = "sage3_attention.cu";
+constexpr std::string_view kPrepare = "sage3_prepare.cu", kAttention = "sage3_attention.cu",
+                           kHopperPrepare = "hopper_prepare.cu", kHopperAttention = "hopper_attention.cu";
 
 Failure wrong(std::string_view argument, std::string value, std::string_view due) {
     return fail(fmt::format("{} is {}: {}", argument, value, due));
@@ -108,6 +111,12 @@ Status check(const Request& r) {
         return wrong("scale", fmt::format("{}", p.scale), "with a mask, 1 / scale must be a finite float");
     if (r.type != Type::f16 && r.type != Type::bf16)
         return wrong("type", fmt::format("{}", static_cast<int>(r.type)), "f16 and bf16 are supported");
+    if (r.path == Path::int8) {
+        WW_TRY(narrow, check_range("head_dim", p.d, 128));
+        (void)narrow;
+        if (p.mask != Mask::none || p.smooth_v || p.global_mean)
+            return fail("mask_type and flags: masks, SAGE3_SMOOTH_V and SAGE3_GLOBAL_Q_MEAN need sm_120 or sm_121");
+    }
     for (const auto& [argument, strides] :
          {std::pair{"q", r.q}, std::pair{"k", r.k}, std::pair{"v", r.v}, std::pair{"o", r.o}, std::pair{"mask", r.mask}}) {
         WW_TRY(sound, check_strides(argument, strides));
@@ -121,6 +130,16 @@ class Planner {
     explicit Planner(const Request& request) : r_(request), p_(request.problem) {}
 
     Result<Plan> make() {
+        if (r_.path == Path::int8) make_int8();
+        else make_fp4();
+        if (too_large_) return fail(*too_large_);
+        return std::move(plan_);
+    }
+
+  private:
+    using Arguments = std::vector<Argument>;
+
+    void make_fp4() {
         const int64_t q_tiles = p_.b * p_.h * p_.query_tiles(), k_tiles = p_.b * p_.h_kv * (p_.lkp() / kTile);
         mean("mean_q", strided("q", r_.q), queries(), "q_mean", p_.h, !p_.global_mean);
         mean("mean_k", strided("k", r_.k), keys(), "k_mean", p_.h_kv, false);
@@ -141,12 +160,59 @@ class Planner {
         quantize("quantize_v", strided("v", r_.v), keys(), {buffer_if(p_.smooth_v, "v_mean")}, "v_codes", "v_scales",
                  {i32(p_.h_kv), i32(p_.d), i32(p_.dp()), i32(p_.key_tile())}, k_tiles);
         attention(q_tiles);
-        if (too_large_) return fail(*too_large_);
-        return std::move(plan_);
     }
 
-  private:
-    using Arguments = std::vector<Argument>;
+    void make_int8() {
+        const int64_t q_tiles = p_.b * p_.h * p_.query_tiles(), k_tiles = p_.b * p_.h_kv * (p_.lkp() / kTile);
+        const auto of_channels = [&](std::string_view name, std::string_view entry, Arguments x, std::string_view out) {
+            const int64_t rows = p_.sequences() * p_.h_kv;
+            workspace(out, rows * p_.d * 4);
+            step(name, entry, rows * ((p_.d + kMeanChannels - 1) / kMeanChannels), kMeanThreads,
+                 {std::move(x), keys(), {Buffer{out}, i32(p_.h_kv), i32(p_.d)}}, kHopperPrepare);
+        };
+        of_channels("mean_k", "hopper_mean", strided("k", r_.k), "k_mean");
+        of_channels("max_v", "hopper_channel_max", strided("v", r_.v), "v_largest");
+        if (r_.lse) {
+            workspace("shift", p_.b * p_.h * p_.lq * 4);
+            step("row_shift", "hopper_row_shift", q_tiles, kThreads,
+                 {strided("q", r_.q), queries(), {Buffer{"k_mean"}, Buffer{"shift"}, i32(p_.h), i32(p_.h_kv), i32(p_.d)}},
+                 kHopperPrepare);
+        }
+        workspace("q_codes", q_tiles * kTile * p_.dp());
+        workspace("q_scales", q_tiles * kTile * 4);
+        step("quantize_q", "hopper_quantize_q", q_tiles, kHopperQuantizeThreads,
+             {strided("q", r_.q), queries(), {int64_t{0}, Buffer{"q_codes"}, Buffer{"q_scales"}, i32(p_.h), i32(p_.d), i32(p_.dp())}},
+             kHopperPrepare);
+        workspace("k_codes", k_tiles * kTile * p_.dp());
+        workspace("k_scales", k_tiles * 4);
+        step("quantize_k", "hopper_quantize_k", k_tiles, kHopperQuantizeThreads,
+             {strided("k", r_.k), keys(),
+              {Buffer{"k_mean"}, Buffer{"k_codes"}, Buffer{"k_scales"}, i32(p_.h_kv), i32(p_.d), i32(p_.dp())}},
+             kHopperPrepare);
+        workspace("v_codes", k_tiles * kTile * p_.dp());
+        step("quantize_v", "hopper_quantize_v", k_tiles, kHopperQuantizeThreads,
+             {strided("v", r_.v), keys(), {Buffer{"v_largest"}, Buffer{"v_codes"}, i32(p_.h_kv), i32(p_.d), i32(p_.dp())}},
+             kHopperPrepare);
+        int8_attention(q_tiles);
+    }
+
+    void int8_attention(int64_t items) {
+        const int64_t after = p_.causal == Causal::full ? p_.right : 0;
+        Step& made = step("attention", "hopper_attention", std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
+             {{Buffer{"q_codes"}, Buffer{"q_scales"}, Buffer{"k_codes"}, Buffer{"k_scales"}, Buffer{"v_codes"}, Buffer{"v_largest"},
+               buffer_if(r_.lse, "shift"), Buffer{"o"}, buffer_if(r_.lse, "lse"), r_.o.batch, r_.o.head, r_.o.token},
+              queries(), keys(),
+              {i32(p_.h), i32(p_.h_kv), i32(p_.d), i32(p_.b * p_.h), i32(p_.columns()), i32(std::min(p_.left, kUnbounded)),
+               i32(std::min(after, kUnbounded)), flag(p_.causal != Causal::top_left), flag(after < p_.max_lk()),
+               static_cast<float>(p_.scale)}},
+             kHopperAttention);
+        // hopper_attention.cuh: queries, stages of keys and of values with eight rows of ones, staging, mbarriers.
+        constexpr int64_t kStages = 3;
+        made.dynamic_shared_bytes = static_cast<uint32_t>(kTile * p_.dp() + kStages * (2 * kTile * p_.dp() + 8 * kTile) +
+                                                          8 * 16 * 128 + 16 * (2 * kStages + 1));
+        made.defines.emplace_back("WW_HEAD_DIM", fmt::format("{}", p_.dp()));
+        for (const char* name : {"s", "p_codes", "row_max", "row_sum"}) made.tap_arguments.push_back(Buffer{name});
+    }
 
     static Argument i32(int64_t value) { return static_cast<int32_t>(value); }
     static Argument flag(bool value) { return value ? 1u : 0u; }
@@ -183,7 +249,7 @@ class Planner {
     void mean(std::string_view name, Arguments x, Arguments tokens, std::string_view means, int64_t heads, bool of_tiles) {
         const int64_t rows = of_tiles ? p_.means() : p_.sequences() * heads;
         workspace(means, rows * p_.d * 4);
-        step(name, of_tiles ? "sage3_mean_tiles" : "sage3_mean", rows * ((p_.d + kMeanChannels - 1) / kMeanChannels), kThreads,
+        step(name, of_tiles ? "sage3_mean_tiles" : "sage3_mean", rows * ((p_.d + kMeanChannels - 1) / kMeanChannels), kMeanThreads,
              {std::move(x), std::move(tokens), {Buffer{means}, i32(heads), i32(p_.d)}});
     }
 

@@ -26,7 +26,11 @@ struct Strides {
     }
 };
 
+// What is computed with: NVFP4 on sm_120, INT8 and FP8 on sm_90.
+enum class Path { fp4, int8 };
+
 struct Request {
+    Path path = Path::fp4;
     Problem problem;
     Type type = Type::f16;  // of q, k, v and o
     Strides q, k, v, o;

@@ -59,21 +59,13 @@ port::Arg arg_of(const sage3::Argument& argument) {
     return std::visit(To{}, argument);
 }
 
-struct Close {
-    void operator()(::sage3* handle) const { sage3_close(handle); }
-};
-
-}  // namespace
-
-Result<port::KernelImpl> sage3_plan(const port::Scope& scope, std::string_view stage) {
-    WW_TRY(request, request_of(scope));
-    // A stage of its own in every case; the plan has it only where it is used.
-    if (stage == "mean_v") request.problem.smooth_v = true;
+// folder: of the kernels, from the port's.
+Result<port::KernelImpl> stage_of(const sage3::Request& request, std::string_view stage, const std::string& folder) {
     WW_TRY(plan, sage3::plan(request));
     for (const sage3::Step& step : plan.steps) {
         if (step.name != stage) continue;
         port::KernelImpl out;
-        out.source = step.source;
+        out.source = folder + std::string(step.source);
         out.entry = step.entry;
         for (const auto& [name, text] : step.defines) out.defines.push_back({name, text});
         for (auto* dims : {&out.grid, &out.block, &out.cluster}) dims->fill(Expr::constant(1));
@@ -85,6 +77,25 @@ Result<port::KernelImpl> sage3_plan(const port::Scope& scope, std::string_view s
         return out;
     }
     return fail("the plan of sage3 has no stage '" + std::string(stage) + "'");
+}
+
+struct Close {
+    void operator()(::sage3* handle) const { sage3_close(handle); }
+};
+
+}  // namespace
+
+Result<port::KernelImpl> sage3_plan(const port::Scope& scope, std::string_view stage) {
+    WW_TRY(request, request_of(scope));
+    // A stage of its own in every case; the plan has it only where it is used.
+    if (stage == "mean_v") request.problem.smooth_v = true;
+    return stage_of(request, stage, "");
+}
+
+Result<port::KernelImpl> hopper_plan(const port::Scope& scope, std::string_view stage) {
+    WW_TRY(request, request_of(scope));
+    request.path = sage3::Path::int8;
+    return stage_of(request, stage, "../sage3/");
 }
 
 Status sage3_api(const ladder::LibraryCall& call) {

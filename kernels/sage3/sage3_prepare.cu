@@ -6,14 +6,14 @@
 using sage3::Side;
 using sage3::Strided;
 
-extern "C" __global__ void __launch_bounds__(sage3::kSmoothThreads)
+extern "C" __global__ void __launch_bounds__(sage3::kMeanThreads)
 sage3_mean_tiles(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
                  int tokens, int longest, int stored, float* means, int heads, int depth) {
     sage3::mean<true, WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, means, heads,
                                depth);
 }
 
-extern "C" __global__ void __launch_bounds__(sage3::kSmoothThreads)
+extern "C" __global__ void __launch_bounds__(sage3::kMeanThreads)
 sage3_mean(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
            int tokens, int longest, int stored, float* means, int heads, int depth) {
     sage3::mean<false, WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, means, heads,

@@ -7,16 +7,16 @@
 
 namespace sage3 {
 
-constexpr int kSmoothThreads = 256;
+constexpr int kSmoothThreads = 256, kMeanThreads = 1024;
 constexpr int kMeanChannels = 32;  // of a block
 constexpr int kMaxDepth = 256;
 
 // Means over the tokens of each tile (kTiles: [BH, stored / 128, D], zeros where a tile has none) or of each sequence
-// ([sequences, H, D]). One block makes 32 channels of one mean; of eight threads that share a channel
-// each adds every eighth token.
+// ([sequences, H, D]). One block makes 32 channels of one mean; of 32 threads that share a channel each adds every
+// 32nd token.
 template <bool kTiles, class T>
 __device__ void mean(const Strided<T>& x, const Side& side, float* means, int heads, int depth) {
-    constexpr int kParts = kSmoothThreads / kMeanChannels, kRun = 16;
+    constexpr int kParts = kMeanThreads / kMeanChannels, kRun = 8;
     __shared__ float sums[kParts][kMeanChannels];
     const int slices = (depth + kMeanChannels - 1) / kMeanChannels;
     const int number = blockIdx.x / slices;
@@ -33,9 +33,14 @@ __device__ void mean(const Strided<T>& x, const Side& side, float* means, int he
     float sum = 0.0f;
     if (channel < depth)
         for (int run = part; run < rows; run += kParts * kRun) {  // short runs lose fewer bits
-            float of_run = 0.0f;
-            for (int l = run; l < run + kParts * kRun && l < rows; l += kParts)
-                of_run = ptx::add_rn_f32(of_run, widen(x.row(batch, head, first + l)[channel]));
+            float tokens[kRun], of_run = 0.0f;
+#pragma unroll
+            for (int i = 0; i < kRun; ++i) {
+                const int l = run + i * kParts;
+                tokens[i] = l < rows ? widen(x.row(batch, head, first + l)[channel]) : 0.0f;
+            }
+#pragma unroll
+            for (int i = 0; i < kRun; ++i) of_run = ptx::add_rn_f32(of_run, tokens[i]);
             sum = ptx::add_rn_f32(sum, of_run);
         }
     sums[part][threadIdx.x % kMeanChannels] = sum;

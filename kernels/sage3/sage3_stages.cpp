@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "references.hpp"
-#include "sage3/sage3_axes.hpp"
-#include "sage3/sage3_reference.hpp"
+#include "sage3/sage3_setting.hpp"
 
 namespace ww::kernels {
 namespace {
@@ -14,86 +13,20 @@ namespace {
 using ladder::LibraryCall;
 using port::Tensor;
 using sage3::Problem;
+using sage3::Setting;
 using sage3::Values;
-
-size_t at(int64_t index) { return static_cast<size_t>(index); }
-
-Values values_of(const Tensor& tensor) {
-    Values out(at(tensor.layout.elements));
-    for (int64_t i = 0; i < tensor.layout.elements; ++i) out[at(i)] = tensor.get(i);
-    return out;
-}
-
-Status fill(const LibraryCall& call, const char* name, Tensor* tensor, const Values& values) {
-    WW_TRY(fits, call.require_elements(name, static_cast<int64_t>(values.size())));
-    (void)fits;
-    if (tensor)
-        for (int64_t i = 0; i < tensor->layout.elements; ++i) tensor->set(i, values[at(i)]);
-    return ok();
-}
-
-Status fill_output(const LibraryCall& call, const char* name, const Values& values) {
-    return fill(call, name, call.output(name), values);
-}
-
-// The problem and where its sequences lie.
-struct Setting {
-    Problem p;
-    sage3::Sequences sequences;
-};
-
-std::vector<int64_t> starts_of(const LibraryCall& call, const char* name, const Problem& p) {
-    std::vector<int64_t> out;
-    for (int64_t i = 0; p.packed && i <= p.packed; ++i) out.push_back(static_cast<int64_t>(call.input(name).get(i)));
-    return out;
-}
-
-// Of a stage that has q_starts and k_starts among its inputs, too, where names says so.
-Result<Setting> setting_of(const LibraryCall& call, std::initializer_list<std::string_view> inputs, bool q_starts, bool k_starts) {
-    WW_TRY(readable, call.require(inputs, {"B", "H", "Hkv", "Lq", "Lk", "D", "S", "longest_q", "longest_k", "causal", "left",
-                                           "right", "mask_type", "global_mean", "smooth_v"},
-                                  {"sm_scale"}));
-    (void)readable;
-    Setting out{sage3::problem_of([&](const char* name) { return call.integer(name); }, call.real("sm_scale")), {}};
-    const Problem& p = out.p;
-    if (q_starts) {
-        WW_TRY(there, call.require({"q_starts"}, {}));
-        (void)there;
-        out.sequences.q = sage3::sequences(p, starts_of(call, "q_starts", p), p.lq, p.max_lq());
-    }
-    if (k_starts) {
-        WW_TRY(there, call.require({"k_starts"}, {}));
-        (void)there;
-        out.sequences.k = sage3::sequences(p, starts_of(call, "k_starts", p), p.lk, p.max_lk());
-    }
-    return out;
-}
-
-// body(sequence's number, sequence, head, first row of x [BH, L, D]) for every sequence and head.
-template <class F>
-void for_each_head(const std::vector<sage3::Sequence>& sequences, int64_t heads, int64_t length, F body) {
-    for (size_t i = 0; i < sequences.size(); ++i)
-        for (int64_t head = 0; head < heads; ++head)
-            body(static_cast<int64_t>(i), sequences[i], head,
-                 (sequences[i].batch * heads + head) * length + sequences[i].first);
-}
+using sage3::at;
+using sage3::fill_output;
+using sage3::for_each_head;
+using sage3::mean_of_sequences;
+using sage3::setting_of;
+using sage3::values_of;
+using sage3::without_padding;
 
 // Row of the means that belongs to a query of a sequence.
 int64_t q_mean_row(const Problem& p, int64_t number, const sage3::Sequence& sequence, int64_t head, int64_t query) {
     if (p.global_mean) return number * p.h + head;
     return (sequence.batch * p.h + head) * p.query_tiles() + (sequence.stored + query) / sage3::kTile;
-}
-
-// Means over all tokens of each sequence: [sequences, heads, D].
-Status mean_of_sequences(const LibraryCall& call, const Problem& p, const std::vector<sage3::Sequence>& sequences,
-                         const char* x_name, const char* out_name, int64_t heads, int64_t length) {
-    const Values x = values_of(call.input(x_name));
-    Values out;
-    for_each_head(sequences, heads, length, [&](int64_t, const sage3::Sequence& each, int64_t, int64_t row) {
-        const Values mean = sage3::mean_of({&x[at(row * p.d)], at(each.length * p.d)}, p.d);
-        out.insert(out.end(), mean.begin(), mean.end());
-    });
-    return fill_output(call, out_name, out);
 }
 
 // x - mean in float, then rounded to the type of x: two roundings, as the kernel does. mean_row(number, sequence, head,
@@ -204,17 +137,6 @@ Values by_token(const Values& x, const Problem& p) {
     return out;
 }
 
-// [n, stored rows, DP] -> [n, L, DP]: the tokens alone.
-Values without_padding(const Values& x, const std::vector<sage3::Sequence>& sequences, int64_t heads, int64_t rows,
-                       int64_t length, int64_t d) {
-    Values out(x.size() / at(rows) * at(length), 0.0);
-    for_each_head(sequences, heads, length, [&](int64_t, const sage3::Sequence& each, int64_t head, int64_t to) {
-        const int64_t from = (each.batch * heads + head) * rows + each.stored;
-        std::copy_n(x.begin() + from * d, each.length * d, out.begin() + to * d);
-    });
-    return out;
-}
-
 // The mask's value for a query and key of a head; empty without one. An axis of extent 1 is the same for all.
 sage3::MaskFunction mask_of(const LibraryCall& call, const Problem& p) {
     if (p.mask == sage3::Mask::none) return {};
@@ -231,7 +153,7 @@ sage3::MaskFunction mask_of(const LibraryCall& call, const Problem& p) {
 }
 
 Status fill_taps(const LibraryCall& call, const sage3::Taps& taps) {
-    const auto tap = [&](const char* name, const Values& values) { return fill(call, name, call.tap(name), values); };
+    const auto tap = [&](const char* name, const Values& values) { return sage3::fill(call, name, call.tap(name), values); };
     WW_TRY(s, tap("s", taps.s));
     WW_TRY(group_max, tap("group_max", taps.group_max));
     WW_TRY(p_codes, tap("p_codes", taps.p_codes));

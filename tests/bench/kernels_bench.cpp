@@ -47,14 +47,15 @@ double peak_bytes() {
     return 1024.0 * static_cast<double>(used.ru_maxrss);
 }
 
-// ---- the FP4 attention ----
+// ---- attention ----
 
 struct Attention {
-    std::unique_ptr<Device> device = open_emulated({.target = "sm_120a", .threads = 1});
+    std::string target;
+    std::unique_ptr<Device> device = open_emulated({.target = target, .threads = 1});
     std::map<std::string, Address, std::less<>> buffers;
 
     Launch launch_of(const sage3::Step& step) const {
-        Launch launch{.grid = {step.grid}, .block = {step.block}};
+        Launch launch{.grid = {step.grid}, .block = {step.block}, .dynamic_shared_bytes = step.dynamic_shared_bytes};
         for (const sage3::Argument& each : step.arguments)
             std::visit(
                 [&](const auto& value) {
@@ -69,7 +70,7 @@ struct Attention {
     KernelId kernel_of(const sage3::Step& step) const {
         const std::string path = std::string(WW_SAGE3_FOLDER) + "/" + std::string(step.source);
         const ww::toolchain::Compiled compiled = must(ww::toolchain::compile_ptx(
-            {.source = must(ww::read_file(path)), .name = path, .target = "sm_120a", .defines = step.defines, .options = {"--fmad=false"}}));
+            {.source = must(ww::read_file(path)), .name = path, .target = target, .defines = step.defines, .options = {"--fmad=false"}}));
         return must(device->kernel(must(device->load({Image::Kind::ptx, path, compiled.ptx})), std::string(step.entry)));
     }
 };
@@ -84,12 +85,13 @@ std::vector<uint16_t> some_halves(size_t count, uint32_t seed) {
     return out;
 }
 
-void sage3_attention_tile(benchmark::State& state) {
+void attention_tile(benchmark::State& state, sage3::Path path) {
     constexpr int64_t kLength = 512, kDepth = 128;
     const sage3::Strides dense = sage3::Strides::dense(1, kLength, kDepth);
-    const sage3::Plan plan = must(sage3::plan({.problem = {.lq = kLength, .lk = kLength, .d = kDepth, .scale = 1 / std::sqrt(128.0)},
+    const sage3::Plan plan = must(sage3::plan({.path = path,
+                                               .problem = {.lq = kLength, .lk = kLength, .d = kDepth, .scale = 1 / std::sqrt(128.0)},
                                                .q = dense, .k = dense, .v = dense, .o = dense}));
-    Attention attention;
+    Attention attention{path == sage3::Path::fp4 ? "sm_120a" : "sm_90a"};
     for (uint32_t i = 0; i < 3; ++i)
         attention.buffers[std::string(1, "qkv"[i])] = upload(*attention.device, some_halves(kLength * kDepth, i));
     attention.buffers["o"] = upload(*attention.device, std::vector<uint16_t>(kLength * kDepth));
@@ -104,6 +106,9 @@ void sage3_attention_tile(benchmark::State& state) {
     const double tiles = static_cast<double>(state.iterations()) * (kLength / 128) * (kLength / 128);
     state.counters["seconds_per_tile"] = benchmark::Counter(tiles, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
+
+void sage3_attention_tile(benchmark::State& state) { attention_tile(state, sage3::Path::fp4); }
+void sage3_hopper_attention_tile(benchmark::State& state) { attention_tile(state, sage3::Path::int8); }
 
 // ---- a Hopper GEMM ----
 
@@ -154,6 +159,7 @@ void hopper_gemm(benchmark::State& state) {
 }
 
 BENCHMARK(sage3_attention_tile)->Unit(benchmark::kMillisecond);
+BENCHMARK(sage3_hopper_attention_tile)->Unit(benchmark::kMillisecond);
 BENCHMARK(hopper_gemm)->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -36,6 +36,8 @@ std::vector<std::string_view> with_attention(std::vector<std::string_view> stage
 // Small ones, by the head dimension that attention is compiled for; and for the kernels before it.
 const std::vector<std::string_view> kDepth64 = {"one", "small", "d1", "top_left_129_300"};
 const std::vector<std::string_view> kDepth128 = {"d96_causal", "causal_300_129"};
+const std::vector<std::string_view> kFeatures = {"one", "small", "d1", "top_left_129_300", "mask_hides_rows",
+                                                 "window_narrow", "packed"};
 const std::vector<std::string_view> kAnyDepth = {"small", "d1", "d96_causal", "top_left_129_300"};
 
 // Every file but sage3_taps.cuh: what it stores is how faults are seen. The PTX of each kernel; that of
@@ -43,9 +45,10 @@ const std::vector<std::string_view> kAnyDepth = {"small", "d1", "d96_causal", "t
 const Subject kSage3{
     .port = "sage3",
     .candidates = {{.name = "text of attention", .implementation = "fp4", .stages = {"attention"},
-                    .parts = {"sage3/sage3_attention.cuh", "sage3/sage3_attention.cu", "common/ptx_mma.cuh",
-                              "common/ptx_cp_async.cuh"},
-                    .ptx_case = "", .cases = kDepth64},
+                    .parts = {"sage3/sage3_attention.cuh", "sage3/sage3_attention.cu", "sage3/sage3_tile.cuh",
+                              "sage3/sage3_mask.cuh", "sage3/sage3_epilogue.cuh", "sage3/sage3_params.cuh",
+                              "sage3/sage3_ring.cuh", "common/ptx_mma.cuh", "common/ptx_bulk.cuh"},
+                    .ptx_case = "", .cases = kFeatures},
                    {.name = "text of smoothing and quantisers", .implementation = "fp4",
                     .stages = kSage3Prepare,
                     .parts = {"sage3/sage3_quantize.cuh", "sage3/sage3_smooth.cuh", "sage3/sage3_prepare.cu"},

@@ -99,8 +99,8 @@ static void memory_is_checked(const sage3_problem* p) {
 }
 
 static void other_gpus_are_refused(const sage3_problem* p) {
-    fake_set_sm(90);
-    refused(p, SAGE3_NO_DEVICE, "device is Fake GPU (GPU 0, sm_90): these kernels need sm_120 or sm_121");
+    fake_set_sm(80);
+    refused(p, SAGE3_NO_DEVICE, "device is Fake GPU (GPU 0, sm_80): these kernels need sm_90, sm_120 or sm_121");
     fake_set_sm(121);
     CHECK_OK(sage3_prepare(handle, p));  /* compiled anew */
     CHECK(count("LibraryLoadData") >= 1);

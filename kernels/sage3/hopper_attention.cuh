@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention on Hopper's INT8 and FP8 tensor cores. A block makes tiles of 128 queries of one head, one after the other: two
+// warpgroups compute 64 rows each, one thread of a third loads tiles of 128 keys through a ring of mbarriers.
+//   S = Q8 K8^T exactly;  P = 448 * 2^(S c - m) as e4m3 in registers, c of the row's and the tile's scales;
+//   O = O 2^(m_old - m) + P V8, l likewise by a column of ones beside V;  O / l times V's scales.
+#pragma once
+#include "../common/ptx_wgmma.cuh"
+#include "sage3_epilogue.cuh"
+#include "sage3_params.cuh"
+
+namespace sage3 {
+namespace hopper {
+
+constexpr int kKeys = 128, kGroups = 2;  // keys of a step; warpgroups that compute
+constexpr int kThreads = 128 * (kGroups + 1);
+constexpr int kStages = 3;
+constexpr int kRegistersToCompute = 240, kRegistersToLoad = 24;
+constexpr float kLog2Largest = 8.80735492f;  // log2(448): P of the row's maximum
+// An integer of less than 22 bits added to these bits is the float 1.5 * 2^23 plus the integer: no conversion.
+constexpr int kMagicBits = 0x4b400000;
+constexpr float kMagic = 12582912.0f;
+
+template <class T>
+struct Int8Params : Call<T> {
+    const signed char* q_codes;    // [BH, stored q, DP] (code_offset)
+    const float* q_scales;         // [BH, stored q]
+    const signed char* k_codes;    // [BHkv, stored k, DP] (code_offset)
+    const float* k_scales;         // [BHkv, stored k / 128]
+    const unsigned char* v_codes;  // [BHkv, stored k / 128, DP, 128] (code_offset), tokens permuted in sixteens
+    const float* v_largest;        // [sequences, Hkv, D]
+#if WW_TAPS
+    int columns;            // of the taps
+    float* s;               // [BH, Lq, columns] logits * log2 e; -inf where masked
+    unsigned char* p_codes;  // [BH, Lq, columns]
+    float* row_max;         // [BH, columns / 128, Lq] after the tile
+    float* row_sum;         // [BH, columns / 128, Lq] after the tile, of the quantised P
+#endif
+};
+
+// Shared memory of a block, in bytes from the start.
+template <int kDepth>
+struct Memory {
+    static constexpr unsigned kRows = kDepth + 8;  // of V: eight of ones below the channels
+    static constexpr unsigned kCodes = kKeys * kDepth, kValues = kRows * kKeys, kStage = kCodes + kValues;
+    static constexpr unsigned kQueries = kTile * kDepth;
+    static constexpr unsigned kRing = kQueries, kStaging = kRing + kStages * kStage,
+                              kBarriers = kStaging + kGroups * 4 * Staging::kBytes, kBytes = kBarriers + 16 * (2 * kStages + 1);
+    unsigned start;
+
+    __device__ __forceinline__ unsigned keys(unsigned i) const { return start + kRing + i * kStage; }
+    __device__ __forceinline__ unsigned values(unsigned i) const { return keys(i) + kCodes; }
+    // A pair of mbarriers, full and empty, of Q, of the keys of each stage, of its values.
+    __device__ __forceinline__ unsigned pair(unsigned i) const { return start + kBarriers + i * 16; }
+    __device__ __forceinline__ unsigned queries_full() const { return pair(0); }
+    __device__ __forceinline__ unsigned keys_full(unsigned i) const { return pair(1 + i); }
+    __device__ __forceinline__ unsigned values_full(unsigned i) const { return pair(1 + kStages + i); }
+    __device__ __forceinline__ static unsigned empty(unsigned full) { return full + 8; }
+
+    __device__ __forceinline__ void init() const {
+        for (unsigned i = 0; i < 2 * kStages + 1; ++i) {
+            ptx::mbarrier_init(pair(i), 1);
+            ptx::mbarrier_init(empty(pair(i)), kGroups);
+        }
+    }
+};
+
+struct Turn {
+    unsigned stage = 0, parity = 0;
+    __device__ __forceinline__ void next() {
+        if (++stage < kStages) return;
+        stage = 0;
+        parity ^= 1;
+    }
+};
+
+__device__ __forceinline__ void wait(unsigned mbarrier, unsigned parity) {
+    while (!ptx::mbarrier_try_wait_parity(mbarrier, parity)) {
+    }
+}
+
+// One thread asks for all tiles of its block's work, each as soon as its place is empty.
+template <int kDepth, class T>
+__device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDepth>& memory, int items) {
+    using M = Memory<kDepth>;
+    Turn turn;
+    unsigned of_queries = 0;
+    for (int item = blockIdx.x; item < items; item += gridDim.x) {
+        const Work work = Work::of<kKeys, false>(p, item);
+        if (work.empty() || work.visits.count == 0) continue;  // then nobody waits for the queries, either
+        wait(M::empty(memory.queries_full()), of_queries ^ 1);
+        of_queries ^= 1;
+        ptx::mbarrier_arrive_expect_tx(memory.queries_full(), M::kQueries);
+        const long long query = (static_cast<long long>(work.bh) * p.queries.tiles() + work.tile) * kTile;
+        ptx::cp_async_bulk_shared_global(memory.start, p.q_codes + query * kDepth, M::kQueries, memory.queries_full());
+        const long long first = static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored;
+        for (int visit = 0; visit < work.visits.count; ++visit, turn.next()) {
+            const long long row = first + work.visits.tile(visit) * kKeys;
+            const unsigned keys = memory.keys_full(turn.stage), values = memory.values_full(turn.stage);
+            wait(M::empty(keys), turn.parity ^ 1);
+            ptx::mbarrier_arrive_expect_tx(keys, M::kCodes);
+            ptx::cp_async_bulk_shared_global(memory.keys(turn.stage), p.k_codes + row * kDepth, M::kCodes, keys);
+            wait(M::empty(values), turn.parity ^ 1);
+            ptx::mbarrier_arrive_expect_tx(values, M::kCodes);
+            ptx::cp_async_bulk_shared_global(memory.values(turn.stage), p.v_codes + row * kDepth, M::kCodes, values);
+        }
+    }
+}
+
+// What a warpgroup keeps while it goes over the keys; the last eight columns of o are the row sums.
+template <int kDepth>
+struct Rows {
+    float max[2], scale[2];  // scale: of the row of Q times the logits' times log2 e
+    float o[kDepth / 8][4];
+    float sum[2];
+};
+
+// The compiler does not know that a wgmma in flight writes its accumulators later: nothing may be moved across this.
+template <int kCount>
+__device__ __forceinline__ void fence_operands(int (&x)[kCount]) {
+#pragma unroll
+    for (int& each : x) asm volatile("" : "+r"(each)::"memory");
+}
+template <int kCount>
+__device__ __forceinline__ void fence_operands(float (&x)[kCount]) {
+#pragma unroll
+    for (float& each : x) asm volatile("" : "+f"(each)::"memory");
+}
+
+// Begins S = Q K^T. queries: of this warpgroup.
+template <int kDepth>
+__device__ __forceinline__ void begin_q_k(unsigned queries, unsigned keys, int (&s)[kKeys / 2]) {
+    fence_operands(s);
+    ptx::wgmma_fence_sync_aligned();
+#pragma unroll
+    for (int step = 0; step < kDepth / 32; ++step)
+        ptx::wgmma_mma_async_m64n128k32_s32_s8_s8(s, ptx::wgmma_descriptor<kDepth>(queries) + step * 2,
+                                                  ptx::wgmma_descriptor<kDepth>(keys) + step * 2, step != 0);
+    ptx::wgmma_commit_group_sync_aligned();
+}
+
+// Begins P V and the sums of P's rows.
+template <int kDepth>
+__device__ __forceinline__ void begin_p_v(const unsigned (&p)[kKeys / 32][4], unsigned values, float (&o)[kDepth / 2 + 4]) {
+    fence_operands(o);
+    ptx::wgmma_fence_sync_aligned();
+#pragma unroll
+    for (int step = 0; step < kKeys / 32; ++step) {
+        const unsigned long long v = ptx::wgmma_descriptor<kKeys>(values) + step * 2;
+        if constexpr (kDepth == 128)
+            ptx::wgmma_mma_async_m64n136k32_f32_e4m3_e4m3(o, p[step], v, step != 0);
+        else
+            ptx::wgmma_mma_async_m64n72k32_f32_e4m3_e4m3(o, p[step], v, step != 0);
+    }
+    ptx::wgmma_commit_group_sync_aligned();
+}
+
+// The key behind s[j][c] of 8-key product j.
+__device__ __forceinline__ int key_of(const Place& at, int first_key, int j, int c) { return first_key + j * 8 + at.t * 2 + c % 2; }
+
+// The logits of a tile times log2 e, as what exponents are made of: s c as an fma of the integer's float. offset takes
+// the magic away.
+struct Scaling {
+    float factor[2];
+    __device__ __forceinline__ float logit(int s, int half) const {  // exactly scaled: rounded once
+        return ptx::mul_rn_f32(static_cast<float>(s), factor[half]);
+    }
+};
+
+// Softmax of a tile: moves the maxima on, gives the factor for older sums, and P as the A operand.
+template <bool kMasked, class T>
+__device__ __forceinline__ void softmax(const Int8Params<T>& p, const Work& work, const Place& at, int first_key,
+                                        const Scaling& scaling, int (&s)[kKeys / 2], float (&max)[2], float (&rescale)[2],
+                                        unsigned (&codes)[kKeys / 32][4]) {
+    constexpr int kHidden = -(1 << 21);  // below every score: |S| <= 127 * 127 * 128
+    if constexpr (kMasked) {
+        Range range[2];
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            range[half] = visible_keys(p, at.row(half), work.queries.length, work.keys.length);
+#pragma unroll
+        for (int i = 0; i < kKeys / 2; ++i) {
+            const int key = key_of(at, first_key, i / 4, i % 4);
+            if (key < range[i % 4 / 2].begin || key >= range[i % 4 / 2].end) s[i] = kHidden;
+        }
+    }
+    float offset[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        int most = s[half * 2];
+#pragma unroll
+        for (int j = 0; j < kKeys / 8; ++j)
+#pragma unroll
+            for (int c = 0; c < 2; ++c) most = s[j * 4 + half * 2 + c] > most ? s[j * 4 + half * 2 + c] : most;
+        const int other = static_cast<int>(ptx::shfl_sync_bfly_b32(static_cast<unsigned>(most), 1));
+        most = other > most ? other : most;
+        const int third = static_cast<int>(ptx::shfl_sync_bfly_b32(static_cast<unsigned>(most), 2));
+        most = third > most ? third : most;
+        const float before = max[half];
+        const float logit = kMasked && most == kHidden ? minus_infinity() : scaling.logit(most, half);
+        max[half] = ptx::max_NaN_f32(before, logit);
+        const float subtrahend = kMasked && max[half] == minus_infinity() ? 0.0f : max[half];
+        rescale[half] = ptx::ex2_approx_ftz_f32(ptx::sub_rn_f32(before, subtrahend));
+        offset[half] = ptx::fma_rn_f32(-kMagic, scaling.factor[half], ptx::sub_rn_f32(kLog2Largest, subtrahend));
+    }
+#pragma unroll
+    for (int step = 0; step < kKeys / 32; ++step)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {  // row half i % 2, keys of products 4 step + i / 2 * 2 and the next
+            float x[4];
+#pragma unroll
+            for (int c = 0; c < 4; ++c) {
+                const int half = i % 2, at_s = (step * 4 + i / 2 * 2 + c / 2) * 4 + half * 2 + c % 2;
+                const float score = __int_as_float(s[at_s] + kMagicBits);
+                x[c] = ptx::ex2_approx_ftz_f32(ptx::fma_rn_f32(score, scaling.factor[half], offset[half]));
+                if (kMasked && s[at_s] == kHidden) x[c] = 0.0f;
+            }
+            codes[step][i] = ptx::cvt_rn_satfinite_e4m3x2_f32(x[1], x[0]) |
+                             static_cast<unsigned>(ptx::cvt_rn_satfinite_e4m3x2_f32(x[3], x[2])) << 16;
+        }
+}
+
+}  // namespace hopper
+}  // namespace sage3
+
+#include "hopper_taps.cuh"
+
+namespace sage3 {
+namespace hopper {
+
+// Of the tile of a visit.
+template <class T>
+__device__ __forceinline__ float scale_of_keys(const Int8Params<T>& p, const Work& work, int visit) {
+    return p.k_scales[(static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored) / kKeys + work.visits.tile(visit)];
+}
+
+// One tile of keys, whose S has begun; the next tile's S begins as soon as this one's registers are free, behind P V.
+template <int kDepth, bool kMasked, class T>
+__device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, const Place& at, int visit,
+                                     const Memory<kDepth>& memory, unsigned queries, Turn& turn, int (&s)[kKeys / 2],
+                                     float& next_scale, Rows<kDepth>& rows) {
+    using M = Memory<kDepth>;
+    const int tile = work.visits.tile(visit);
+    const unsigned stage = turn.stage, keys = memory.keys_full(stage), values = memory.values_full(stage), parity = turn.parity;
+    const bool signals = threadIdx.x % 128 == 0, more = visit + 1 < work.visits.count;
+    const float k_scale = scale_of_keys(p, work, visit);
+    ptx::wgmma_wait_group_sync_aligned<0>();
+    fence_operands(s);
+    if (signals) ptx::mbarrier_arrive(M::empty(keys));
+    const Scaling scaling{{ptx::mul_rn_f32(rows.scale[0], k_scale), ptx::mul_rn_f32(rows.scale[1], k_scale)}};
+    float rescale[2];
+    unsigned codes[kKeys / 32][4];
+    softmax<kMasked>(p, work, at, tile * kKeys, scaling, s, rows.max, rescale, codes);
+    tap_scores<kMasked>(p, work, at, tile, scaling, s, codes, rows.max);
+    float o[kDepth / 2 + 4];
+    wait(values, parity);
+    turn.next();
+    begin_p_v<kDepth>(codes, memory.values(stage), o);
+    if (more) {
+        wait(memory.keys_full(turn.stage), turn.parity);
+        begin_q_k<kDepth>(queries, memory.keys(turn.stage), s);
+        ptx::wgmma_wait_group_sync_aligned<1>();
+    } else {
+        ptx::wgmma_wait_group_sync_aligned<0>();
+    }
+    fence_operands(o);
+    if (signals) ptx::mbarrier_arrive(M::empty(values));
+#pragma unroll
+    for (int i = 0; i < kDepth / 2; ++i) rows.o[i / 4][i % 4] = ptx::fma_rn_f32(rows.o[i / 4][i % 4], rescale[i % 4 / 2], o[i]);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) rows.sum[half] = ptx::fma_rn_f32(rows.sum[half], rescale[half], o[kDepth / 2 + half * 2]);
+    tap_sums(p, work, at, tile, rows.sum);
+}
+
+// O times V's scales, as what the epilogue divides by the sums; log-sum-exp.
+template <int kDepth, class T>
+__device__ __forceinline__ void store(const Int8Params<T>& p, const Work& work, const Place& at, const Staging& staging,
+                                      Rows<kDepth>& rows) {
+    const float* largest = p.v_largest + (static_cast<long long>(work.sequence()) * p.kv_heads +
+                                          key_head(work.head, p.heads, p.kv_heads)) * p.depth;
+#pragma unroll
+    for (int j = 0; j < kDepth / 8; ++j)
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+            const int channel = j * 8 + at.t * 2 + c;
+            const float scale = channel < p.depth ? ptx::mul_rn_f32(ptx::max_NaN_f32(largest[channel], 1e-15f), 1.0f / 448) : 0.0f;
+            rows.o[j][c] = ptx::mul_rn_f32(rows.o[j][c], scale);
+            rows.o[j][2 + c] = ptx::mul_rn_f32(rows.o[j][2 + c], scale);
+        }
+    store_output<kDepth>(p, work, at, staging, rows.sum, rows.o);
+    if (at.t != 0 || !p.lse) return;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        if (at.row(half) >= work.queries.length) continue;
+        const long long i = work.token(p, at.row(half));
+        const float base2 = ptx::add_rn_f32(ptx::lg2_approx_f32(rows.sum[half]), ptx::sub_rn_f32(rows.max[half], kLog2Largest));
+        const float shift = ptx::mul_rn_f32(p.scale, p.shift[i]);
+        p.lse[i] = rows.sum[half] == 0.0f ? minus_infinity() : ptx::fma_rn_f32(base2, kLn2, shift);
+    }
+}
+
+template <int kDepth, class T>
+__device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDepth>& memory, int items) {
+    const unsigned queries = memory.start + threadIdx.x / 128 * 64 * kDepth;
+    Turn turn;
+    unsigned of_queries = 0;
+    for (int item = blockIdx.x; item < items; item += gridDim.x) {
+        const Work work = Work::of<kKeys, false>(p, item);
+        if (work.empty()) continue;
+        const Place at = Place::of(work, threadIdx.x);
+        Rows<kDepth> rows{{minus_infinity(), minus_infinity()}, {}, {}, {}};
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            rows.scale[half] = ptx::mul_rn_f32(
+                p.q_scales[static_cast<long long>(work.bh) * p.queries.stored + work.queries.stored + at.row(half)],
+                ptx::mul_rn_f32(p.scale, kLog2e));
+        tap_unvisited(p, work, at);
+        int visit = 0, s[kKeys / 2];
+        float scale = 0.0f;
+        // One thread signals for its warpgroup, so what is waited for must be followed by a wgmma, for which all four warps
+        // come together: a warp that fell two phases behind would wait for ever.
+        if (work.visits.count > 0) {
+            wait(memory.queries_full(), of_queries);
+            of_queries ^= 1;
+            scale = scale_of_keys(p, work, 0);
+            wait(memory.keys_full(turn.stage), turn.parity);
+            begin_q_k<kDepth>(queries, memory.keys(turn.stage), s);
+        }
+        for (; visit < work.visits.masked(); ++visit)
+            step<kDepth, true>(p, work, at, visit, memory, queries, turn, s, scale, rows);
+        for (; visit < work.visits.count; ++visit)
+            step<kDepth, false>(p, work, at, visit, memory, queries, turn, s, scale, rows);
+        if (work.visits.count > 0 && threadIdx.x % 128 == 0)
+            ptx::mbarrier_arrive(Memory<kDepth>::empty(memory.queries_full()));
+        int same = item, thread = threadIdx.x;
+        asm volatile("" : "+r"(same), "+r"(thread));
+        const Work again = Work::of<kKeys, false>(p, same);
+        store<kDepth>(p, again, Place::of(again, thread), Staging::of(memory.start + Memory<kDepth>::kStaging, thread), rows);
+    }
+}
+
+template <int kDepth, class T>
+__device__ void attention(const Int8Params<T>& p) {
+    using M = Memory<kDepth>;
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const M memory{ptx::cvta_to_shared(shared)};
+    if (threadIdx.x == 0) memory.init();
+    for (unsigned i = threadIdx.x; i < kStages * 8 * kKeys / 4; i += kThreads)  // e4m3 ones
+        *reinterpret_cast<unsigned*>(shared + (M::kRing + i / (2 * kKeys) * M::kStage + M::kCodes + kDepth * kKeys) +
+                                     i % (2 * kKeys) * 4) = 0x38383838u;
+    ptx::fence_proxy_async_shared_cta();
+    ptx::fence_mbarrier_init_release_cluster();
+    ptx::bar_sync(0);
+    const int items = p.batch_heads * p.queries.tiles();
+    if (threadIdx.x >= 128 * kGroups) {
+        ptx::setmaxnreg_dec<kRegistersToLoad>();
+        if (threadIdx.x == 128 * kGroups) produce<kDepth>(p, memory, items);
+        return;
+    }
+    ptx::setmaxnreg_inc<kRegistersToCompute>();
+    compute<kDepth>(p, memory, items);
+}
+
+}  // namespace hopper
+}  // namespace sage3

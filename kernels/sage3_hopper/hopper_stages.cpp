@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference of the Hopper path as the stages of its port.toml.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "sage3/sage3_setting.hpp"
+#include "sage3_hopper/hopper_reference.hpp"
+
+namespace ww::kernels {
+namespace {
+
+using ladder::LibraryCall;
+using port::Tensor;
+using sage3::at;
+using sage3::fill_output;
+using sage3::for_each_head;
+using sage3::Problem;
+using sage3::Sequence;
+using sage3::setting_of;
+using sage3::Values;
+using sage3::values_of;
+
+// Rows of a head, 0 where no token is stored: [B * heads, stored, D] of x less its means, if any.
+std::vector<float> stored_rows(const Tensor& x, const Tensor* means, const Problem& p, const std::vector<Sequence>& sequences,
+                               int64_t heads, int64_t length) {
+    std::vector<float> out(at(p.b * heads * p.stored(length) * p.d), 0.0f);
+    for_each_head(sequences, heads, length, [&](int64_t number, const Sequence& each, int64_t head, int64_t row) {
+        const int64_t to = (each.batch * heads + head) * p.stored(length) + each.stored;
+        for (int64_t i = 0; i < each.length * p.d; ++i) {
+            const auto value = static_cast<float>(x.get(row * p.d + i));
+            out[at(to * p.d + i)] =
+                means ? value - static_cast<float>(means->get((number * heads + head) * p.d + i % p.d)) : value;
+        }
+    });
+    return out;
+}
+
+float largest(const float* x, int64_t count) {
+    float out = 0;
+    for (int64_t i = 0; i < count; ++i) out = std::max(out, std::fabs(x[i]));
+    return out;
+}
+
+// rows_per_scale: 1, or 128 for one scale a tile.
+Status quantize_int8(const LibraryCall& call, const Problem& p, const std::vector<float>& rows, const char* codes_name,
+                     const char* scales_name, int64_t rows_per_scale) {
+    const int64_t count = static_cast<int64_t>(rows.size()) / p.d;
+    WW_TRY(codes_fit, call.require_elements(codes_name, count * p.dp()));
+    WW_TRY(scales_fit, call.require_elements(scales_name, count / rows_per_scale));
+    (void)codes_fit, (void)scales_fit;
+    Tensor *codes = call.output(codes_name), *scales = call.output(scales_name);
+    for (int64_t first = 0; first < count; first += rows_per_scale) {
+        const float most = largest(&rows[at(first * p.d)], rows_per_scale * p.d);
+        if (scales) scales->set(first / rows_per_scale, static_cast<double>(sage3::int8_scale(most)));
+        for (int64_t row = first; codes && row < first + rows_per_scale; ++row)
+            for (int64_t c = 0; c < p.dp(); ++c)
+                codes->set(sage3::code_bytes_index(row, c, p.dp()),
+                           c < p.d ? sage3::int8_code(rows[at(row * p.d + c)], sage3::int8_inverse(most)) : 0);
+    }
+    return ok();
+}
+
+// [rows, DP] of codes by value, in their natural columns.
+Values unswizzled(const Tensor& codes, int64_t row_bytes) {
+    Values out(at(codes.layout.elements));
+    for (int64_t i = 0; i < codes.layout.elements; ++i)
+        out[at(i)] = codes.get(sage3::code_bytes_index(i / row_bytes, i % row_bytes, row_bytes));
+    return out;
+}
+
+// V by value: [BHkv, stored, DP].
+Values dequantised_v(const Tensor& codes, const Tensor& most, const Problem& p, const std::vector<Sequence>& sequences) {
+    const Values natural = unswizzled(codes, sage3::kTile);  // [BHkv, tiles, DP, 128], tokens permuted
+    Values out(natural.size(), 0.0);
+    for (size_t i = 0; i < sequences.size(); ++i)
+        for (int64_t head = 0; head < p.h_kv; ++head)
+            for (int64_t token = 0; token < sequences[i].length; ++token)
+                for (int64_t d = 0; d < p.d; ++d) {
+                    const Sequence& each = sequences[i];
+                    const int64_t kv = each.batch * p.h_kv + head, row = each.stored + token;
+                    int64_t position = row % sage3::kTile / 16 * 16;  // of the token among the stored ones
+                    while (sage3::token_of_stored_value(position) != row % sage3::kTile) ++position;
+                    const double scale = std::max(most.get((static_cast<int64_t>(i) * p.h_kv + head) * p.d + d), 1e-15) / 448;
+                    out[at((kv * p.lkp() + row) * p.dp() + d)] =
+                        scale * natural[at(((kv * p.lkp() + row) / sage3::kTile * p.dp() + d) * sage3::kTile + position)];
+                }
+    return out;
+}
+
+Status attention(const LibraryCall& call, bool plain) {
+    WW_TRY(setting, setting_of(call, {"q", "k", "v", "q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_largest",
+                                      "shift"}, true, true));
+    const Problem& p = setting.p;
+    sage3::HopperTaps taps(p);
+    std::optional<sage3::HopperGiven> given;
+    if (call.inputs.count("p_codes")) {
+        WW_TRY(readable, call.require({"p_codes", "row_max"}, {}));
+        (void)readable;
+        given = {values_of(call.input("p_codes")), values_of(call.input("row_max"))};
+    }
+    const Values q = sage3::without_padding(unswizzled(call.input("q_codes"), p.dp()), setting.sequences.q, p.h, p.lqp(),
+                                            p.lq, p.dp());
+    sage3::Output out = sage3::int8_attention(
+        p, setting.sequences, q, values_of(call.input("q_scales")), unswizzled(call.input("k_codes"), p.dp()),
+        values_of(call.input("k_scales")),
+        dequantised_v(call.input("v_codes"), call.input("v_largest"), p, setting.sequences.k), values_of(call.input("shift")),
+        &taps, given ? &*given : nullptr);
+    if (plain && !given)
+        out = sage3::plain_attention(p, setting.sequences, values_of(call.input("q")), values_of(call.input("k")),
+                                     values_of(call.input("v")));
+    WW_TRY(o, fill_output(call, "o", out.o));
+    WW_TRY(lse, fill_output(call, "lse", out.lse));
+    (void)o, (void)lse;
+    for (const auto& [name, values] : {std::pair{"s", &taps.s}, std::pair{"p_codes", &taps.p_codes},
+                                       std::pair{"row_max", &taps.row_max}, std::pair{"row_sum", &taps.row_sum}}) {
+        WW_TRY(filled, sage3::fill(call, name, call.tap(name), *values));
+        (void)filled;
+    }
+    return ok();
+}
+
+}  // namespace
+
+Status hopper_max_v(const LibraryCall& call) {
+    WW_TRY(setting, setting_of(call, {"v"}, false, true));
+    const Problem& p = setting.p;
+    const Tensor& v = call.input("v");
+    Values out(at(p.sequences() * p.h_kv * p.d), 0.0);
+    for_each_head(setting.sequences.k, p.h_kv, p.lk, [&](int64_t number, const Sequence& each, int64_t head, int64_t row) {
+        for (int64_t i = 0; i < each.length * p.d; ++i) {
+            double& most = out[at((number * p.h_kv + head) * p.d + i % p.d)];
+            most = std::max(most, std::fabs(v.get(row * p.d + i)));
+        }
+    });
+    return fill_output(call, "v_largest", out);
+}
+
+Status hopper_quantize_q(const LibraryCall& call) {
+    WW_TRY(setting, setting_of(call, {"q"}, true, false));
+    const Problem& p = setting.p;
+    return quantize_int8(call, p, stored_rows(call.input("q"), nullptr, p, setting.sequences.q, p.h, p.lq), "q_codes",
+                         "q_scales", 1);
+}
+
+Status hopper_quantize_k(const LibraryCall& call) {
+    WW_TRY(setting, setting_of(call, {"k", "k_mean"}, false, true));
+    const Problem& p = setting.p;
+    return quantize_int8(call, p, stored_rows(call.input("k"), &call.input("k_mean"), p, setting.sequences.k, p.h_kv, p.lk),
+                         "k_codes", "k_scales", sage3::kTile);
+}
+
+Status hopper_quantize_v(const LibraryCall& call) {
+    WW_TRY(setting, setting_of(call, {"v", "v_largest"}, false, true));
+    const Problem& p = setting.p;
+    const Tensor& most = call.input("v_largest");
+    const std::vector<float> rows = stored_rows(call.input("v"), nullptr, p, setting.sequences.k, p.h_kv, p.lk);
+    WW_TRY(fits, call.require_elements("v_codes", p.b * p.h_kv * p.lkp() * p.dp()));
+    (void)fits;
+    Tensor* codes = call.output("v_codes");
+    for (int64_t i = 0; codes && i < codes->layout.elements; ++i) codes->set_code(i, 0);
+    for_each_head(setting.sequences.k, p.h_kv, p.lk, [&](int64_t number, const Sequence& each, int64_t head, int64_t) {
+        const int64_t kv = each.batch * p.h_kv + head;
+        for (int64_t tile = 0; codes && tile * sage3::kTile < each.length; ++tile)
+            for (int64_t d = 0; d < p.d; ++d)
+                for (int64_t position = 0; position < sage3::kTile; ++position) {
+                    const int64_t row = kv * p.lkp() + each.stored + tile * sage3::kTile + sage3::token_of_stored_value(position);
+                    const float inverse = sage3::e4m3_inverse(static_cast<float>(most.get((number * p.h_kv + head) * p.d + d)));
+                    codes->set(sage3::code_bytes_index((kv * p.lkp() + each.stored) / sage3::kTile * p.dp() + tile * p.dp() + d,
+                                                       position, sage3::kTile),
+                               static_cast<double>(rows[at(row * p.d + d)] * inverse));
+                }
+    });
+    return ok();
+}
+
+Status hopper_attention(const LibraryCall& call) { return attention(call, false); }
+Status hopper_attention_unquantised(const LibraryCall& call) { return attention(call, true); }
+
+}  // namespace ww::kernels
