@@ -59,6 +59,7 @@ class CudaDevice final : public Device {
     Result<std::vector<Param>> params(KernelId kernel) override;
     Status check(KernelId kernel, const Launch& launch) override;
     Result<LaunchReport> launch(KernelId kernel, const Launch& launch) override;
+    Result<std::vector<double>> time_launches(KernelId kernel, const Launch& launch, uint32_t count) override;
     Result<TensorMap> encode_tensor_map(const TensorMapTiled& tiled) override;
     void trace_writes(bool) override {}
     std::optional<WriteRecord> last_write(Address) const override { return std::nullopt; }
@@ -69,7 +70,9 @@ class CudaDevice final : public Device {
     Status read_info();
     std::vector<std::string> kernel_names(Handle module) const;
     Status prepare(const Kernel& kernel, const Launch& launch);
+    Code start(const Kernel& kernel, const Launch& launch);
     Code run(const Kernel& kernel, const Launch& launch, float& milliseconds);
+    Code start_between(const Kernel& kernel, const Launch& launch, std::span<const Handle> events);
 
     const Driver& cu_;
     driver::Ordinal ordinal_;
@@ -341,7 +344,7 @@ Status CudaDevice::prepare(const Kernel& kernel, const Launch& launch) {
     return ok();
 }
 
-Code CudaDevice::run(const Kernel& kernel, const Launch& launch, float& milliseconds) {
+Code CudaDevice::start(const Kernel& kernel, const Launch& launch) {
     driver::LaunchAttribute attributes[3];
     uint32_t count = 0;
     auto add = [&](int id, std::initializer_list<uint32_t> words) {
@@ -359,8 +362,12 @@ Code CudaDevice::run(const Kernel& kernel, const Launch& launch, float& millisec
     std::vector<void*> pointers;
     for (const Argument& argument : launch.arguments)
         pointers.push_back(const_cast<std::byte*>(argument.bytes.data()));
+    return cu_.LaunchKernelEx(&config, kernel.handle, pointers.data(), nullptr);
+}
+
+Code CudaDevice::run(const Kernel& kernel, const Launch& launch, float& milliseconds) {
     Code code = cu_.EventRecord(start_, stream_);
-    if (!code) code = cu_.LaunchKernelEx(&config, kernel.handle, pointers.data(), nullptr);
+    if (!code) code = start(kernel, launch);
     if (!code) code = cu_.EventRecord(end_, stream_);
     if (!code) code = cu_.StreamSynchronize(stream_);
     if (!code) code = cu_.EventElapsedTime(&milliseconds, start_, end_);
@@ -391,6 +398,40 @@ Result<LaunchReport> CudaDevice::launch(KernelId kernel, const Launch& launch) {
     }
     report.seconds = double{milliseconds} * 1e-3;
     return report;
+}
+
+// Launches without a pause: the time between two events is then the kernel's, not the host's. The
+// first launch fills the queue, and lies before the first event.
+Code CudaDevice::start_between(const Kernel& kernel, const Launch& launch, std::span<const Handle> events) {
+    Code code = start(kernel, launch);
+    for (size_t i = 0; i < events.size() && !code; ++i) {
+        if (i > 0) code = start(kernel, launch);
+        if (!code) code = cu_.EventRecord(events[i], stream_);
+    }
+    if (!code) code = cu_.StreamSynchronize(stream_);
+    return code;
+}
+
+Result<std::vector<double>> CudaDevice::time_launches(KernelId kernel, const Launch& launch, uint32_t count) {
+    WW_TRY(checked, check(kernel, launch));
+    (void)checked;
+    const Kernel& target = kernels_.at(kernel);
+    WW_TRY(prepared, prepare(target, launch));
+    (void)prepared;
+    std::vector<Handle> events(size_t{count} + 1, nullptr);
+    Code code = kSuccess;
+    for (size_t i = 0; i < events.size() && !code; ++i) code = cu_.EventCreate(&events[i], 0);
+    if (!code) code = start_between(target, launch, events);
+    std::vector<double> seconds;
+    for (size_t i = 1; i < events.size() && !code; ++i) {
+        float milliseconds = 0;
+        code = cu_.EventElapsedTime(&milliseconds, events[i - 1], events[i]);
+        seconds.push_back(double{milliseconds} * 1e-3);
+    }
+    WW_TRY(done, succeeded(code, fmt::format("time kernel {}", target.name)));
+    (void)done;
+    for (Handle event : events) cu_.EventDestroy(event);
+    return seconds;
 }
 
 Result<TensorMap> CudaDevice::encode_tensor_map(const TensorMapTiled& tiled) {

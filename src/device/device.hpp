@@ -183,6 +183,11 @@ class Device {
     // Checks, then waits for the end. A guest fault is a failure whose diagnostic carries block,
     // thread, instruction and line.
     virtual Result<LaunchReport> launch(KernelId kernel, const Launch& launch) = 0;
+    // Launches it once, then `count` times in a row, and gives the seconds that each of these took by
+    // the device's own clock. Empty where the device has none: wall time of an emulator says nothing.
+    virtual Result<std::vector<double>> time_launches(KernelId, const Launch&, uint32_t /*count*/) {
+        return std::vector<double>{};
+    }
 
     virtual Result<TensorMap> encode_tensor_map(const TensorMapTiled& tiled) = 0;
 

@@ -54,7 +54,8 @@ struct TestTotals {
 
 class Measurement {
   public:
-    explicit Measurement(device::Device& gpu) : on_gpu_(&gpu), on_emulator_(nullptr) {}
+    // The emulator is that GPU: generations differ in what their tensor cores compute.
+    explicit Measurement(device::Device& gpu) : on_gpu_(&gpu), on_emulator_(nullptr, gpu.info().target) {}
 
     bool can_run(const TestFile& test) const { return on_gpu_.can_run(test) && test.fault.empty(); }
 

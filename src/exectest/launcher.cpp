@@ -51,7 +51,7 @@ Prepared prepare(const TestFile& test, uint64_t round) {
     return ready;
 }
 
-Launcher::Launcher(Device* gpu) : gpu_(gpu) {
+Launcher::Launcher(Device* gpu, std::string emulate) : gpu_(gpu), emulate_(std::move(emulate)) {
     assemble_ = gpu_ && toolchain::find_part("ptxas").origin != toolchain::Origin::missing;
 }
 
@@ -64,9 +64,10 @@ bool Launcher::can_run(const TestFile& test) const {
 
 Device& Launcher::device_for(const TestFile& test) {
     if (gpu_) return *gpu_;
-    // The record comes from a Hopper, whose tensor cores also answer for older targets.
-    const int sm = target_of(test).sm;
-    std::string name = sm <= 90 ? "sm_90a" : test.target;
+    // One GPU answers for all older targets, too.
+    const Target target = target_of(test);
+    const bool is_within = target.suffix ? target.text() == emulate_ : target.sm <= parse_target(emulate_).value().sm;
+    std::string name = is_within ? emulate_ : test.target;
     std::unique_ptr<Device>& emulator = emulators_[name];
     if (!emulator) {
         device::EmulatorOptions options;

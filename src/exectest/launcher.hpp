@@ -27,8 +27,9 @@ Prepared prepare(const TestFile& test, uint64_t round = 0);
 
 class Launcher {
   public:
-    // gpu: null for emulators, one a target.
-    explicit Launcher(device::Device* gpu);
+    // gpu: null for emulators, one a target. emulate: what tests run on there that it can
+    // run; the records are a Hopper's.
+    explicit Launcher(device::Device* gpu, std::string emulate = "sm_90a");
 
     // Whether the device has what the test's target asks for.
     bool can_run(const TestFile& test) const;
@@ -43,6 +44,7 @@ class Launcher {
     Result<std::vector<std::byte>> launch(device::Device& device, device::ModuleId module, const Prepared& ready);
 
     device::Device* gpu_;
+    std::string emulate_;
     bool assemble_ = false;
     std::map<std::string, std::unique_ptr<device::Device>> emulators_;
 };

@@ -135,6 +135,7 @@ Status Runner::save(RunReport& report) {
 
 Result<RunReport> Runner::run() {
     WW_TRY(tests, load_tests(options_.folder, options_.pattern));
+    if (options_.wanted) std::erase_if(tests, [&](const TestFile& test) { return !options_.wanted(test); });
     if (tests.empty())
         return fail(fmt::format("no instruction test in {} matches '{}'", options_.folder.string(),
                                 options_.pattern));

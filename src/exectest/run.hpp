@@ -28,6 +28,7 @@ struct RunOptions {
     std::filesystem::path folder = "tests/ptx/exec";
     std::filesystem::path archive = "tests/ptx/recorded.bin";
     std::string pattern;            // of test names; empty: all
+    std::function<bool(const TestFile&)> wanted;  // of those; empty: all
     bool on_cuda = false;
     bool record = false;            // write the archive instead of reading it; on cuda only
     bool allow_unrecorded = false;  // a test without record or expect passes when it runs

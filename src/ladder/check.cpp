@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "ladder/climber.hpp"
 #include "ladder/seconds.hpp"
+#include "ladder/selection.hpp"
 #include "port/reader.hpp"
 #include "toolchain/found.hpp"
 
@@ -22,57 +23,6 @@ struct PlannedRung {
     std::string name;
     std::function<void(Rung&)> judge;
 };
-
-template <class T>
-std::string names_of(const std::vector<T>& items, std::string T::*name) {
-    std::vector<std::string> out;
-    for (const T& item : items) out.push_back(item.*name);
-    return join(out, ", ");
-}
-
-Result<std::vector<const port::Implementation*>> pick_implementations(const port::Port& port,
-                                                                      const std::string& glob) {
-    std::vector<const port::Implementation*> out;
-    for (const port::Implementation& each : port.implementations) {
-        const bool default_pick = each.name != "reference" && each.name != "float64";
-        if (glob.empty() ? default_pick : glob_match(glob, each.name)) out.push_back(&each);
-    }
-    if (!out.empty()) return out;
-    if (glob.empty())
-        return fail(fmt::format("{}: nothing to check: only reference implementations",
-                                port.file.string()));
-    return fail(fmt::format("--impl {} matches none of: {}", glob,
-                            names_of(port.implementations, &port::Implementation::name)));
-}
-
-// Elements of the case's inputs: small cases come first.
-int64_t size_of(const port::Port& port, const port::Case& c) {
-    const auto scope = port::scope_of(port, c);
-    if (!scope) return 0;
-    int64_t total = 0;
-    for (const port::TensorSpec& tensor : port.tensors) {
-        const auto layout = port::layout_of(tensor, scope.value());
-        if (layout) total += layout->elements;
-    }
-    return total;
-}
-
-Result<std::vector<const port::Case*>> pick_cases(const port::Port& port, const std::string& glob) {
-    std::vector<std::pair<int64_t, const port::Case*>> sized;
-    for (const port::Case& each : port.cases)
-        if (glob.empty() ? !each.slow : glob_match(glob, each.id))
-            sized.emplace_back(size_of(port, each), &each);
-    if (sized.empty())
-        return fail(glob.empty()
-                        ? fmt::format("{}: the port has no case to run", port.file.string())
-                        : fmt::format("--case {} matches none of: {}", glob,
-                                      names_of(port.cases, &port::Case::id)));
-    std::stable_sort(sized.begin(), sized.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<const port::Case*> out;
-    for (const auto& [size, each] : sized) out.push_back(each);
-    return out;
-}
 
 // The first parts of the rungs' names, each once.
 std::string kinds_of(const std::vector<PlannedRung>& plan) {

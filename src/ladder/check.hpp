@@ -23,7 +23,7 @@ using OpenDevice = std::function<Result<std::unique_ptr<device::Device>>(const s
 struct CheckOptions {
     std::filesystem::path port;  // the port.toml or its folder
     std::string implementation;  // glob; empty: all but reference and float64
-    std::string case_glob;       // empty: every case that is not slow
+    std::string case_glob;       // empty: every case that is neither slow nor bench
     std::string rung_glob;       // empty: every rung
     uint64_t seed = 0;           // added to the cases' own seeds; also draws the poison
     bool keep_going = false;

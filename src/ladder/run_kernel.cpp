@@ -280,11 +280,13 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& given)
             WW_TRY(tensor, buffers.read(name));
             result.outputs.emplace(name, std::move(tensor));
         }
-        if (!request.taps) return ok();
-        for (const std::string& name : stage.taps) {
+        for (const std::string& name : request.taps ? stage.taps : std::vector<std::string>{}) {
             WW_TRY(tensor, buffers.read(name));
             result.taps.emplace(name, std::move(tensor));
         }
+        if (request.timed == 0) return ok();
+        WW_TRY(times, device_.time_launches(loaded, what, request.timed));
+        result.times = std::move(times);
         return ok();
     };
     device_.trace_writes(request.trace.has_value());

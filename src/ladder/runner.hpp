@@ -36,6 +36,7 @@ struct RunRequest {
     };
     std::optional<Trace> trace;
     std::optional<RaceLevel> races;  // look for them
+    uint32_t timed = 0;  // kernels: launch it as often again, by the device's clock
 };
 
 // failure: no outputs worth comparing. Its stage is set, its case is not.
@@ -54,6 +55,7 @@ struct RunResult {
     std::optional<Failure> failure;
     std::vector<device::RaceRecord> races;
     double seconds = 0;
+    std::vector<double> times;  // seconds of each timed launch; empty: the device has no clock
 };
 
 class Runner {

@@ -168,6 +168,7 @@ struct Case {
     uint64_t seed = 0;
     bool held_out = false;
     bool slow = false;                 // left out unless asked for
+    bool bench = false;                // for times: likewise
     std::optional<Expr> flops, bytes;  // of the whole chain; the port's where a case has none
     Place place;
 };

@@ -142,6 +142,7 @@ void read_case(const Node& table, std::set<std::string>& ids, Reading& reading) 
     if (const auto seed = fields.integer("seed")) out.seed = static_cast<uint64_t>(*seed);
     out.held_out = fields.boolean("held_out").value_or(false);
     out.slow = fields.boolean("slow").value_or(false);
+    out.bench = fields.boolean("bench").value_or(false);
     out.flops = fields.expr("flops");
     out.bytes = fields.expr("bytes");
     fields.finish();

@@ -208,6 +208,7 @@ Result<std::unique_ptr<Laboratory>> Laboratory::open(const Subject& subject, con
     (void)loaded;
     state.clean = std::move(clean);
     for (const port::Case& c : state.clean->port().cases) {
+        if (c.bench) continue;
         WW_TRY(data, state.clean->data(c));
         state.data.emplace(c.id, *data);
     }
@@ -319,9 +320,11 @@ Status Laboratory::State::find_truth(const Mutant& mutant, const ladder::Rung* f
     const std::string failed_case = failed ? failed->failure->case_id : std::string();
     const std::string failed_stage = failed ? failed->failure->stage : std::string();
     std::vector<std::pair<const port::Case*, const port::Stage*>> places;
-    for (const port::Case& c : bench->port().cases)
+    for (const port::Case& c : bench->port().cases) {
+        if (c.bench) continue;
         for (const std::string_view stage : mutant.candidate->stages)
             places.emplace_back(&c, clean->port().stage(stage));
+    }
     std::stable_sort(places.begin(), places.end(), [&](const auto& a, const auto& b) {
         const auto key = [&](const auto& place) {
             return std::pair(place.first->id != failed_case, place.second->name != failed_stage);

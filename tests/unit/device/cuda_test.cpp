@@ -88,6 +88,22 @@ TEST_F(Cuda, RunsAKernelWithLargeSharedMemory) {
     EXPECT_FALSE(device->release(data));
 }
 
+TEST_F(Cuda, TimesLaunchesInARow) {
+    KernelId kernel = find("twice");
+    Address data = *device->allocate(16);
+    ASSERT_TRUE(device->fill(data, 0, 16));
+    Launch launch;
+    launch.block = {32, 1, 1};
+    launch.dynamic_shared_bytes = 65536 + 1024;
+    launch.arguments = {Argument::of(data), Argument::of(uint32_t{3})};
+    const auto seconds = device->time_launches(kernel, launch, 10);
+    ASSERT_TRUE(seconds) << format(seconds.error());
+    ASSERT_EQ(seconds->size(), 10u);
+    for (const double each : *seconds) EXPECT_TRUE(each > 0 && each < 1e-3) << each;
+    launch.block = {2048, 1, 1};
+    EXPECT_FALSE(device->time_launches(kernel, launch, 10));
+}
+
 TEST_F(Cuda, NamesTheKernelsOfAModule) {
     auto module = device->load({Image::Kind::ptx, "test.ptx", kPtx});
     ASSERT_TRUE(module);
