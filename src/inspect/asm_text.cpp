@@ -102,9 +102,9 @@ std::string loop_summary(const KernelInfo& kernel, int index) {
     if (each.own.total != each.all.total) out += fmt::format(" ({} without inner loops)", each.own.total);
     if (!each.lines.empty()) out += ", from " + line_text(kernel, each.lines.front());
     if (each.trip.count) out += fmt::format(", runs {} times", *each.trip.count);
-    const int tensor = each.own[sass::Class::tensor];
-    if (tensor > 0 && kernel.analysis->main_loop == static_cast<size_t>(index))
-        out += fmt::format("; main loop: {:.1f} instructions for 64 tensor instructions", 64.0 * each.own.total / tensor);
+    if (const auto main = sass::main_loop_of(*kernel.analysis); main && kernel.analysis->main_loop == static_cast<size_t>(index))
+        out += fmt::format("; main loop: {:.1f} instructions for 64 tensor instructions, {:.1f} MUFU among them",
+                           main->instructions, main->mufu);
     out += fmt::format("\n{}  {}\n", indent, classes_text(each.own));
     if (each.estimate) out += fmt::format("{}  {}\n", indent, estimate_text(*each.estimate));
     return out;

@@ -33,10 +33,24 @@ void judge_number(const std::string& what, int64_t recorded, int64_t now, GateRe
         out.notes.push_back(fmt::format("{} {}, recorded are {}", what, now, recorded));
 }
 
+// The figure that a kernel on tensor cores lives by; one that has it must have it recorded.
+void judge_main_loop(const Allowance& recorded, const Allowance& now, GateReport::Kernel& out) {
+    if (!now.main_loop) {
+        if (recorded.main_loop) out.notes.push_back("its main loop has no tensor instructions any more");
+    } else if (!recorded.main_loop) {
+        out.exceeded.push_back({"not recorded: main loop's instructions for 64 tensor instructions", 0, now.main_loop->instructions});
+    } else {
+        judge_number("main loop's instructions for 64 tensor instructions", recorded.main_loop->instructions,
+                     now.main_loop->instructions, out);
+        judge_number("MUFU among them", recorded.main_loop->mufu, now.main_loop->mufu, out);
+    }
+}
+
 GateReport::Kernel judge_kernel(const std::string& name, const Allowance& recorded, const Allowance& now) {
     GateReport::Kernel out{.name = name};
     judge_number("registers", recorded.registers, now.registers, out);
     judge_number("spill_bytes", recorded.spill_bytes, now.spill_bytes, out);
+    judge_main_loop(recorded, now, out);
     if (same_tree(recorded.loops, now.loops)) {
         for (size_t i = 0; i < now.loops.size(); ++i)
             judge_number(fmt::format("instructions of loop {} (depth {})", i, now.loops[i].depth),

@@ -3,6 +3,7 @@
 // whether a build of now uses more. docs/asm.md has the file's grammar.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,11 @@ struct Allowance {
         int64_t instructions = 0;  // inner loops' too
         bool operator==(const Loop&) const = default;
     };
+    // For 64 tensor instructions, rounded up; nothing where the kernel's main loop has none.
+    struct MainLoop {
+        int64_t instructions = 0, mufu = 0;
+    };
+    std::optional<MainLoop> main_loop;
     std::vector<Loop> loops;  // as in asm_info: an outer loop first
 };
 

@@ -53,6 +53,15 @@ std::optional<size_t> main_of(const std::vector<LoopAnalysis>& loops) {
 
 }  // namespace
 
+std::optional<MainLoop> main_loop_of(const Analysis& analysis) {
+    if (!analysis.main_loop) return std::nullopt;
+    const Counts& own = analysis.loops[*analysis.main_loop].own;
+    const int tensor = own[Class::tensor];
+    if (tensor == 0) return std::nullopt;
+    const auto mufu = own.opcodes.find("MUFU");
+    return MainLoop{64.0 * own.total / tensor, mufu == own.opcodes.end() ? 0.0 : 64.0 * mufu->second / tensor};
+}
+
 Analysis analyse(const Function& function, const std::optional<Rates>& rates) {
     Analysis out;
     out.graph = graph_of(function);

@@ -37,6 +37,13 @@ struct Analysis {
     std::vector<std::string_view> unknown;  // opcodes that the table does not know
 };
 
+// The main loop's own instructions for 64 tensor instructions; nothing where it has none of these.
+struct MainLoop {
+    double instructions = 0;
+    double mufu = 0;  // of them
+};
+std::optional<MainLoop> main_loop_of(const Analysis& analysis);
+
 // rates: of the listing's target, where they are known.
 Analysis analyse(const Function& function, const std::optional<Rates>& rates);
 

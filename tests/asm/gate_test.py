@@ -52,6 +52,23 @@ class GateTest(unittest.TestCase):
         self.assertRegex(text, r"MORE softmax_cp_async.*\n.*loop 0 \(depth 1\) 520, recorded are 4")
         self.assertIn("registers 32, recorded are 99", text)
 
+    def test_the_main_loop_of_a_kernel_on_tensor_cores_is_held(self):
+        port = self.port.parent / "products"
+        port.mkdir()
+        (port / "port.toml").write_text(PRODUCTS)
+        (port / "products.cu").write_text(PRODUCTS_KERNEL)
+        self.assertEqual(run("asm", "gate", port, "--record")[0], 0)
+        self.assertTrue(document("asm", "gate", port)["ok"])
+        self.file = port / "resources.txt"
+        self.assertRegex(self.file.read_text(), r"main_loop \d+ 0\n")
+        (port / "products.cu").write_text(PRODUCTS_KERNEL.replace("/* more */", "d[0] = exp2f(d[0]);"))
+        report = document("asm", "gate", port, code=1)
+        exceeded = [each["what"] for each in report["kernels"][0]["exceeded"]]
+        self.assertEqual(exceeded[:2], ["main loop's instructions for 64 tensor instructions", "MUFU among them"])
+        self.edit(r"  main_loop .*\n", "")
+        report = document("asm", "gate", port, code=1)
+        self.assertIn("not recorded: main loop's", report["kernels"][0]["exceeded"][0]["what"])
+
     def test_a_change_of_the_kernel_is_seen(self):
         source = self.port / "softmax_plain.cu"
         text = source.read_text()
@@ -87,6 +104,7 @@ class GateTest(unittest.TestCase):
                             (lines.replace("registers 26", "registers -1"), "expected a number"),
                             (lines.replace("spill_bytes 0", "spill_bytes 0\n spill_bytes 1", 1), "stands here twice"),
                             (lines + lines, "already"), (lines.replace("loop 1 38", "loops 38"), "expected 'registers N'"),
+                            (lines.replace("spill_bytes 0", "spill_bytes 0\n main_loop 1", 1), "main_loop INSTRUCTIONS MUFU"),
                             ("kernel a.sm_xx a\n registers 1\n spill_bytes 1\n", "sm_xx")):
             self.file.write_text(text)
             code, out, err = run("asm", "gate", self.port)
@@ -101,6 +119,52 @@ class GateTest(unittest.TestCase):
         code, _, err = run("asm", "gate", self.port / "softmax_plain.cu")
         self.assertEqual(code, 2)
 
+
+PRODUCTS = """
+[port]
+name = "products"
+target = "sm_90a"
+[axes]
+N = {}
+[tensors.x]
+dtype = "u32"
+shape = ["N", 32]
+role = "input"
+[tensors.y]
+dtype = "f32"
+shape = [32]
+role = "output"
+[[stage]]
+name = "multiply"
+inputs = ["x"]
+outputs = ["y"]
+[implementations.reference.multiply]
+kind = "library"
+symbol = "none"
+[implementations.mma.multiply]
+kind = "kernel"
+source = "products.cu"
+entry = "products"
+grid = [1]
+block = [32]
+args = ["x", "y", { dtype = "i32", value = "N" }]
+[[case]]
+id = "one"
+axes = { N = 8 }
+"""
+PRODUCTS_KERNEL = """
+extern "C" __global__ void products(const unsigned* x, float* y, int n) {
+    float d[4] = {};
+    #pragma unroll 1
+    for (int i = 0; i < n; ++i) {
+        const unsigned a = x[32 * i + threadIdx.x];
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a));
+        /* more */
+    }
+    y[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+}
+"""
 
 if __name__ == "__main__":
     main()

@@ -9,7 +9,7 @@ namespace {
 Allowances two_kernels() {
     Allowances out;
     out.made_with = "nvrtc 13.0, ptxas 13.0.88";
-    out.kernels["a.sm_90a a"] = {.registers = 40, .spill_bytes = 8, .loops = {{1, 100}, {2, 60}}};
+    out.kernels["a.sm_90a a"] = {.registers = 40, .spill_bytes = 8, .main_loop = Allowance::MainLoop{70, 8}, .loops = {{1, 100}, {2, 60}}};
     out.kernels["b.sm_90a _Z1bv"] = {.registers = 20};
     return out;
 }
@@ -26,7 +26,7 @@ TEST(Allowances, EachFigureAloneFails) {
     EXPECT_TRUE(judge(recorded, recorded).ok());
     Allowances now = recorded;
     Allowance& a = now.kernels["a.sm_90a a"];
-    for (int64_t* figure : {&a.registers, &a.spill_bytes, &a.loops[0].instructions, &a.loops[1].instructions}) {
+    for (int64_t* figure : {&a.registers, &a.spill_bytes, &a.main_loop->instructions, &a.main_loop->mufu, &a.loops[0].instructions, &a.loops[1].instructions}) {
         ++*figure;
         EXPECT_FALSE(judge(recorded, now).ok());
         EXPECT_EQ(judge(recorded, now).kernels[0].exceeded.size(), 1u);
@@ -35,6 +35,17 @@ TEST(Allowances, EachFigureAloneFails) {
         EXPECT_EQ(judge(recorded, now).kernels[0].notes.size(), 1u);
         ++*figure;
     }
+}
+
+TEST(Allowances, TheFigureOfTensorCoresMustBeRecorded) {
+    Allowances recorded = two_kernels();
+    recorded.kernels["a.sm_90a a"].main_loop.reset();
+    EXPECT_FALSE(judge(recorded, two_kernels()).ok());
+    EXPECT_TRUE(judge(two_kernels(), recorded).ok());
+    EXPECT_EQ(judge(two_kernels(), recorded).kernels[0].notes.size(), 1u);
+    const auto twice = read_allowances("kernel a b\n registers 1\n spill_bytes 0\n main_loop 1 1\n main_loop 1 1\n", "resources.txt");
+    ASSERT_FALSE(twice);
+    EXPECT_EQ(twice.error().front().line, 5);
 }
 
 TEST(Allowances, OtherLoopsAreJudgedByTheOutermostSum) {

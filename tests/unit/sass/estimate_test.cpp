@@ -186,5 +186,15 @@ TEST(MainLoop, IsTheShortestOfThoseWithMostTensorInstructionsElseTheLongest) {
     EXPECT_EQ(of("IADD3 R2, R2, 4, RZ\nEXIT\n"), 0);
 }
 
+TEST(MainLoop, ItsFigureIsForSixtyFourTensorInstructions) {
+    const auto of = [](std::string_view code) { return main_loop_of(analyse(read_code(code, "sm_90a").functions[0], std::nullopt)); };
+    const auto figure = of("a:\nHMMA.16816.F32 R0, R4, R8, R0\nHMMA.16816.F32 R0, R4, R8, R0\nMUFU.EX2 R1, R2\nFADD R1, R1, R2\n@P0 BRA `(a)\nEXIT\n");
+    ASSERT_TRUE(figure);
+    EXPECT_EQ(figure->instructions, 160);
+    EXPECT_EQ(figure->mufu, 32);
+    EXPECT_FALSE(of("a:\nFADD R1, R1, R2\n@P0 BRA `(a)\nEXIT\n"));
+    EXPECT_FALSE(of("EXIT\n"));
+}
+
 }  // namespace
 }  // namespace ww::sass
