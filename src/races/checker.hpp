@@ -109,7 +109,8 @@ class Checker : public machine::EventSink {
     // The shadow of an address, and the address in it. Null: memory of a thread's own.
     Shadow* shadow_of(ClusterState& cluster, const machine::Warp& warp, uint64_t& address);
     static void hold_registers(WarpState& state, uint32_t number);
-    void report_register(Rule rule, const machine::Warp& warp, uint32_t first, const machine::Inst& second, uint32_t number);
+    void report_register(Rule rule, const machine::Warp& warp, uint32_t first, const machine::Inst& second, uint32_t number,
+                         bool first_reads = false);
     Side side_of(const Record& record) const;
     // The block of `warp` ends with it: what other blocks did in its memory must have been before.
     void judge_end(ClusterState& cluster, const machine::Warp& warp, LaneMask lanes);

@@ -32,6 +32,12 @@ std::string unordered(const Finding& finding) {
     return "the first access is not ordered before the second was issued: " + barrier_between(a, b);
 }
 
+std::string no_wgmma_fence(const Finding& finding) {
+    if (finding.first.inst == finding.second.inst) return "no wgmma.fence before the first product of the warp";
+    if (finding.first.write) return "no wgmma.fence between the write to the register and the product that takes it";
+    return "no wgmma.fence between the read of the accumulator and the product that writes it";
+}
+
 // A fence of the other space alone does not help.
 std::string space_of(const Finding& finding) {
     return finding.space == machine::Space::global ? " for .global" : " for .shared::cta";
@@ -93,7 +99,7 @@ std::string missing(const Finding& finding) {
         case Rule::mbarrier_scope: return "the arrival comes from another block: it needs .release.cluster, and the wait .acquire.cluster";
         case Rule::register_in_flight: return "no wgmma.wait_group for the product comes before the access to its accumulator";
         case Rule::fragment_overwritten: return "no wgmma.wait_group for the product comes before the write to its fragment of A";
-        case Rule::no_wgmma_fence: return "no wgmma.fence between the write to the register and the product that takes it";
+        case Rule::no_wgmma_fence: return no_wgmma_fence(finding);
         case Rule::one_instruction: return "lanes of one instruction write to one place: which value stays is undefined";
     }
     return "";

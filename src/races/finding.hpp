@@ -25,7 +25,7 @@ enum class Rule : uint8_t {
     mbarrier_scope,          // an arrival of another block and the wait for it, one of them of scope .cta
     register_in_flight,    // an accumulator, before wgmma.wait_group
     fragment_overwritten,  // a fragment of A, before wgmma.wait_group
-    no_wgmma_fence,        // a register that a thread wrote, then wgmma
+    no_wgmma_fence,        // a register that a thread wrote, or an accumulator that it read, then wgmma; the first wgmma
     one_instruction,  // lanes of one instruction write to one place
 };
 std::string_view name(Rule rule);

@@ -58,10 +58,12 @@ struct WarpState {
     // Registers of wgmma, by number.
     struct Register {
         uint32_t product = 0, inst = 0;  // the last product that took it, and where
-        uint32_t written = 0;            // by instruction written - 1 since the last wgmma.fence; 0: not
+        // By instruction written - 1 and read - 1 since the last wgmma.fence; 0: not.
+        uint32_t written = 0, read = 0;
         bool accumulator = false;        // of that product; else a fragment of A
     };
     std::vector<Register> registers;
+    bool product_fenced = false;  // a wgmma.fence was executed
     struct {
         uint32_t inst = 0;
         std::vector<uint32_t> accumulators, fragments;
