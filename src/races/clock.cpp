@@ -13,21 +13,61 @@ void join_rows(std::vector<Seen>& to, const std::vector<Seen>& from) {
 
 }  // namespace
 
+// Lanes that are below `epoch`, which is above the top.
+void Seen::raise_above(uint32_t epoch, LaneMask lanes) {
+    const LaneMask left = mask & ~lanes, left_below = middle_mask & ~lanes;
+    if (left != 0) {  // the old top becomes the middle, and who was there moves up
+        middle = top;
+        middle_mask = left | left_below;
+    } else {
+        middle_mask = left_below;
+    }
+    top = epoch;
+    mask = lanes;
+}
+
 void Seen::raise(uint32_t epoch, LaneMask lanes) {
-    if (epoch <= base || lanes == 0) return;
-    if (mask == 0 || epoch > top) top = std::max(top, epoch);
-    mask |= lanes;
-    if (mask != machine::kAllLanes) return;
-    base = top;
-    top = 0;
-    mask = 0;
+    if (epoch <= base) return;
+    if (top >= epoch) lanes &= ~mask;
+    if (middle >= epoch) lanes &= ~middle_mask;
+    if (lanes == 0) return;
+    const bool all_others = (lanes | middle_mask | mask) == machine::kAllLanes;
+    if (all_others && epoch < (middle_mask ? middle : top)) {
+        base = epoch;
+        return;
+    }
+    if (mask == 0 || epoch > top) {
+        raise_above(epoch, lanes);
+    } else if (epoch == top) {
+        mask |= lanes;
+        middle_mask &= ~lanes;
+    } else {
+        if (middle_mask == 0 || epoch > middle) middle = epoch;
+        middle_mask |= lanes;
+    }
+    settle();
+}
+
+// What all lanes have is the base; levels without lanes are zero.
+void Seen::settle() {
+    if (middle_mask == 0) middle = 0;
+    if ((mask | middle_mask) != machine::kAllLanes) return;
+    if (middle_mask != 0) {
+        base = middle;
+        middle = middle_mask = 0;
+    } else {
+        base = top;
+        top = mask = 0;
+    }
 }
 
 void Seen::join(const Seen& other) {
     if (other.base > base) {
         base = other.base;
-        if (base >= top) top = mask = 0;
+        if (base >= middle) middle = middle_mask = 0;
+        if (base >= top) top = mask = middle = middle_mask = 0;
     }
+    if (other.middle_mask) raise(other.middle, other.middle_mask);
     if (other.mask) raise(other.top, other.mask);
 }
 

@@ -19,17 +19,25 @@ constexpr uint32_t kActorBits = 12;
 constexpr uint32_t slot_of(Actor actor) { return actor >> kActorBits; }
 constexpr uint32_t number_of(Actor actor) { return actor & ((1u << kActorBits) - 1); }
 
-// Up to which epoch the lanes of an actor are known: `top` those of `mask`, `base` the others.
-// More than two levels are rounded up, so that a race may be missed, and none is invented.
+// Up to which epoch the lanes of an actor are known: `top` those of `mask`, `middle` those of
+// `middle_mask`, `base` the others. More levels than these are rounded up, so that a race may be missed,
+// and none is invented.
 struct Seen {
-    uint32_t base = 0, top = 0;
-    LaneMask mask = 0;
+    uint32_t base = 0, middle = 0, top = 0;
+    LaneMask middle_mask = 0, mask = 0;  // disjoint; without mask no middle_mask
 
     bool covers(uint32_t epoch, LaneMask lanes) const {
-        return base >= epoch || (top >= epoch && (lanes & ~mask) == 0 && mask != 0);
+        if (base >= epoch) return true;
+        if (top < epoch) return false;
+        const LaneMask known = middle >= epoch ? mask | middle_mask : mask;
+        return known != 0 && (lanes & ~known) == 0;
     }
     void raise(uint32_t epoch, LaneMask lanes);
     void join(const Seen& other);
+
+  private:
+    void raise_above(uint32_t epoch, LaneMask lanes);
+    void settle();
 };
 
 // order: what happened before. fenced: of that, what its own thread put a proxy fence behind.
