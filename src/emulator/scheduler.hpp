@@ -85,6 +85,7 @@ class ClusterRunner {
     bool awaits_async() const;
     // False: only other clusters can help; they should have their turn.
     bool unstick();
+    bool gives_up();
     bool help_async();
     bool released() const;
     // Some only ask again and again, or may give up waiting: try_wait has a time limit.
@@ -104,6 +105,7 @@ class ClusterRunner {
     uint32_t quiet_ = 0;   // rounds in which warps only polled
     uint32_t stalls_ = 0;  // times that waits expired with nothing else to do
     bool expires_ = false;  // waits expire when the next slice begins
+    uint32_t helpless_ = 0;  // times that no warp could go on and an operation could help a try_wait
     uint64_t fingerprint_ = 0;  // of one of these times
     // Warp instructions since somebody waits, or something is in flight, without a completion; and how
     // many there may be.

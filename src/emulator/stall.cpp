@@ -23,6 +23,7 @@ namespace {
 constexpr uint32_t kFreeStalls = 4;
 // ... and so often before each further time costs a whole slice of the budget.
 constexpr uint32_t kCheapStalls = 1024;
+constexpr uint32_t kGoldenRatio = 0x9e3779b9;
 
 const uint8_t* mbarrier_of(const Warp& warp, const Wait& wait) { return warp.block->shared.data + wait.mbarrier; }
 
@@ -38,7 +39,24 @@ void GlobalProbe::memory(const machine::MemoryEvent& event) {
     if (next) next->memory(event);
 }
 
+// A try_wait may give up at any time, and what a program does then (as a rule: it waits once more) has to
+// run, too. So a third of the waits that an operation could help expire instead; by the golden ratio, since
+// a fixed period falls in step with loops.
+bool ClusterRunner::gives_up() {
+    if (cluster_.async.idle()) return false;
+    for (Warp* warp : warps_)
+        for (Split& split : warp->parked) {
+            if (split.wait.kind != Wait::Kind::mbarrier) continue;
+            if (!cluster_.async.signaller_of(machine::cluster_offset(warp->block->rank, split.wait.mbarrier))) continue;
+            if (++helpless_ * kGoldenRatio > UINT32_MAX / 3) return false;
+            split.wait = {};
+            return split.resumed = true;
+        }
+    return false;
+}
+
 bool ClusterRunner::unstick() {
+    if (gives_up()) return true;
     if (help_async() || released()) {
         stalls_ = 0;
         awaited_for_ = in_flight_for_ = 0;
