@@ -54,6 +54,8 @@ class Checker : public machine::EventSink {
         const machine::Warp* warp = nullptr;
         Shadow* shadow = nullptr;
         const OperationState* operation = nullptr;  // of an operation
+        const OwnDeeds* deeds = nullptr;            // of its issuer's lane, if the clocks lack them
+        uint32_t lane = 0;
         bool read = false, write = false;
         // Epochs that `clocks` were found to cover for all lanes, of the actors asked for last: the
         // cells of one access ask for the same ones again and again.

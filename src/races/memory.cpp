@@ -101,6 +101,8 @@ void Checker::by_operation(const MemoryEvent& event) {
     Access access{.clocks = clocks.data(), .clock_count = 0, .cluster = &cluster, .warp = &event.warp, .operation = found};
     for (const auto& [lanes, clock] : operation.issued)
         if (operation.unit == machine::Unit::mma || (lanes >> lane & 1)) clocks[access.clock_count++] = clock.get();
+    access.deeds = operation.deeds.get();
+    access.lane = static_cast<uint32_t>(lane);
     access.read = event.access != machine::Access::write;
     access.write = event.access != machine::Access::read;
     access.record.what = event.inst.index & Record::kInstMask;
@@ -124,8 +126,9 @@ void Checker::by_operation(const MemoryEvent& event) {
         access.record.what |= Record::kStrong | static_cast<uint32_t>(event.inst.ordering.scope) << Record::kScopeShift;
         Location& location = locations_[location_of(event, event.address[lane], 0)];
         if (access.write && !access.read) location = {};
-        for (const auto& [lanes, clock] : operation.issued)
-            if (lanes >> lane & 1) publish(location, event.inst.ordering.scope, *event.warp.block, clock);
+        auto known = std::make_shared<Clock>(*clocks[0]);
+        if (operation.deeds) operation.deeds->tell(*known, LaneMask{1} << lane);
+        publish(location, event.inst.ordering.scope, *event.warp.block, std::move(known));
     }
     machine::each_piece(event, [&](int, uint64_t address) {
         access.shadow = shadow_of(cluster, event.warp, address);
@@ -146,8 +149,13 @@ bool Checker::covered_for_all(Layer layer, const Record& before, const Access& a
 }
 
 bool Checker::covered(Layer layer, const Record& before, const Access& access) const {
+    LaneMask lanes = before.lanes_of_actor();
+    if (access.deeds && (lanes >> access.lane & 1) && access.deeds->reach(layer, before.actor, access.lane) >= before.epoch) {
+        lanes &= ~(LaneMask{1} << access.lane);
+        if (lanes == 0) return true;
+    }
     for (size_t i = 0; i < access.clock_count; ++i)
-        if (!access.clocks[i]->covers(layer, before.actor, before.epoch, before.lanes_of_actor())) return false;
+        if (!access.clocks[i]->covers(layer, before.actor, before.epoch, lanes)) return false;
     return access.clock_count != 0;
 }
 

@@ -39,9 +39,13 @@ void Checker::issued(const Warp& warp, const AsyncOperation& operation) {
         own.reads = own.writes = groups.mma;
         return;  // joined() says what the warps know
     }
+    // Each lane issues its own part, and knows nothing of what the others just did.
+    const bool alone = (operation.parties & (operation.parties - 1)) == 0;
     for (const WarpState::Group& group : state.groups)
         if (const LaneMask lanes = group.lanes & operation.parties)
-            own.issued.emplace_back(lanes, std::make_shared<const Clock>(state.release(group, lanes)));
+            own.issued.emplace_back(lanes, alone ? std::make_shared<const Clock>(state.release(group, lanes)) : group.clock);
+    if (!alone) own.deeds = std::make_shared<const OwnDeeds>(state);
+    state.published = true;
     if (operation.unit == Unit::copy) {
         own.reads = own.writes = engine_of(cluster, state, Engine::copy);
     } else if (operation.mbarrier) {
@@ -133,6 +137,8 @@ void Checker::touch_object(const MbarrierEvent& event, ClusterState& cluster, Ob
         if (operation) {
             for (const auto& [lanes, issued] : operation->issued)
                 if (lanes >> lane & 1) clock = issued.get();
+            access.deeds = operation->deeds.get();
+            access.lane = static_cast<uint32_t>(lane);
         } else {
             clock = warp.group_of(lane).clock.get();
         }

@@ -21,7 +21,7 @@ void raise_lanes(Clock& clock, Layer layer, Actor actor, const WarpState::Lanes&
 
 }  // namespace
 
-void WarpState::tell(Clock& clock, LaneMask lanes) const {
+void OwnDeeds::tell(Clock& clock, LaneMask lanes) const {
     constexpr Layer kFenced[] = {Layer::fenced_shared, Layer::fenced_global};
     clock.raise(Layer::order, actor, epoch, lanes);
     for (size_t space = 0; space < fenced.size(); ++space)
@@ -32,6 +32,16 @@ void WarpState::tell(Clock& clock, LaneMask lanes) const {
         for (size_t space = 0; space < fenced.size(); ++space)
             if (fenced[space].any) raise_lanes(clock, kFenced[space], engines[engine], fenced[space].done[engine], lanes);
     }
+}
+
+uint32_t OwnDeeds::reach(Layer layer, Actor of, uint32_t lane) const {
+    const bool fences = layer == Layer::fenced_shared || layer == Layer::fenced_global;
+    if (layer != Layer::order && !fences) return 0;
+    const Fenced& behind = fenced[layer == Layer::fenced_global];
+    if (of == actor) return fences ? behind.own[lane] : epoch;
+    for (size_t engine = 0; engine < kEngines; ++engine)
+        if (of == engines[engine]) return fences ? behind.done[engine][lane] : done[engine][lane];
+    return 0;
 }
 
 void WarpState::fence(LaneMask lanes, FenceSpaces spaces) {

@@ -25,7 +25,28 @@ using machine::kLanes;
 enum class Engine : uint8_t { copy, bulk_read, bulk_write };
 constexpr size_t kEngines = 3;
 
-struct WarpState {
+// What each lane of a warp did and waited for itself.
+struct OwnDeeds {
+    using Lanes = std::array<uint32_t, kLanes>;
+    // Of its own accesses, and of operations that it waited for, those behind its last fence.proxy.async of
+    // shared and of global memory. A lane tells others when it releases, as it does its own epoch.
+    struct Fenced {
+        std::array<Lanes, kEngines> done{};
+        Lanes own{};
+        bool any = false;
+    };
+    Actor actor = 0;
+    uint32_t epoch = 1;
+    std::array<Actor, kEngines> engines{};  // 0: not used so far
+    std::array<Lanes, kEngines> done{};     // operations that each lane waited for
+    std::array<Fenced, 2> fenced;
+
+    void tell(Clock& clock, LaneMask lanes) const;  // adds what only these lanes know
+    // Up to which epoch of an actor the lane's own deeds reach.
+    uint32_t reach(Layer layer, Actor of, uint32_t lane) const;
+};
+
+struct WarpState : OwnDeeds {
     // Lanes that know the same. A clock is shared: to change it is to copy it first.
     struct Group {
         LaneMask lanes = kAllLanes;
@@ -36,22 +57,9 @@ struct WarpState {
         // As of the last fence of at least that scope: what strong writes publish.
         std::array<SharedClock, 4> released;
     };
-    Actor actor = 0;
     uint32_t warp_key = 0;
-    uint32_t epoch = 1;
     bool published = false;  // since the last access: the next one belongs to a new epoch
     std::vector<Group> groups = std::vector<Group>(1);
-    std::array<Actor, kEngines> engines{};                      // 0: not used so far
-    using Lanes = std::array<uint32_t, kLanes>;
-    std::array<Lanes, kEngines> done{};  // operations that each lane waited for
-    // Of these and of its own accesses, those behind its last fence.proxy.async of shared and of global
-    // memory. A lane tells others when it releases, as it does its own epoch.
-    struct Fenced {
-        std::array<Lanes, kEngines> done{};
-        Lanes own{};
-        bool any = false;
-    };
-    std::array<Fenced, 2> fenced;
     // The last of its epochs that came back to it through a barrier other than bar.warp.sync.
     uint32_t crossed = 0;
     void cross(const Clock& barrier) { crossed = std::max(crossed, barrier.latest(actor)); }
@@ -101,7 +109,6 @@ struct WarpState {
         }
     }
     void fence(LaneMask lanes, FenceSpaces spaces);  // fence.proxy.async
-    void tell(Clock& clock, LaneMask lanes) const;  // adds what only these lanes know
 };
 
 struct BarrierState {
@@ -135,6 +142,7 @@ struct ObjectState {
 struct OperationState {
     machine::Unit unit = machine::Unit::copy;
     std::vector<std::pair<LaneMask, SharedClock>> issued;  // what its issuers knew; mma: warps instead of lanes
+    std::shared_ptr<const OwnDeeds> deeds;  // of several lanes, each of which issued a part: not in these clocks
     Actor reads = 0, writes = 0;
     uint32_t epoch = 0;          // of them; 0: the phase of the mbarrier
     ObjectState* object = nullptr;
