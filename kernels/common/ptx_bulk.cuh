@@ -23,6 +23,11 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx(unsigned mbarrier, uns
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), "r"(bytes) : "memory");
 }
 
+// The same, and tells nobody what this thread did before: copies publish their bytes themselves.
+__device__ __forceinline__ void mbarrier_arrive_expect_tx_relaxed_cta(unsigned mbarrier, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 _, [%0], %1;" ::"r"(mbarrier), "r"(bytes) : "memory");
+}
+
 // Whether the phase of that parity has completed; may wait a while before it says no.
 __device__ __forceinline__ bool mbarrier_try_wait_parity(unsigned mbarrier, unsigned parity) {
     unsigned done;

@@ -52,7 +52,7 @@ __device__ __forceinline__ void start_load(const Step& step, Bf16* buffer, unsig
     const unsigned t = threadIdx.x;
     if (t == 0) {
         const unsigned bytes = (tail - head) * sizeof(Bf16);
-        ptx::mbarrier_arrive_expect_tx(mbarrier, bytes);
+        ptx::mbarrier_arrive_expect_tx_relaxed_cta(mbarrier, bytes);
         if (bytes > 0) ptx::cp_async_bulk_shared_global(ptx::cvta_to_shared(to + head), step.from + head, bytes, mbarrier);
     }
     if (t < head) to[t] = step.from[t];
