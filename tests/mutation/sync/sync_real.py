@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many synchronisation mutants of public kernels are caught. FOLDER holds the programs that
-tests/real/run_programs.py builds; each is run by `warpwright run --ptx MUTANT`, whose exit code says
-whether the mutant is caught: a race, a fault, a deadlock, or the program's own comparison with float64.
+tests/real/run_programs.py builds; each is run by `warpwright run --ptx MUTANT PROGRAM --long` (a problem
+that makes rings wrap and blocks go on to further tiles), whose exit code says whether the mutant is caught: a race, a fault, a deadlock, or the program's own comparison with float64.
 Only kernels that the program launches are mutated. Of each survivor a second run tells whether its
 instruction is executed at all: one with a trap before it. docs/sync_mutation.md quotes what it prints."""
 import argparse
@@ -22,7 +22,7 @@ CLEAN = r".*\npass: exit code 0, \d+ launches, 0 races, 0 faults, 0 refused call
 def subjects_of(warpwright, program):
     """Of one program: a subject for each kernel that it launches, unmutated."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([warpwright, "run", "--json", "--keep", folder, program], stdout=subprocess.PIPE,
+        done = subprocess.run([warpwright, "run", "--json", "--keep", folder, program, "--long"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{program}: the unmutated program is not clean (exit code {done.returncode}):\n{done.stderr}")
@@ -30,7 +30,7 @@ def subjects_of(warpwright, program):
         texts = [pathlib.Path(module["name"]).read_text(encoding="utf-8") for module in report["modules"]]
     # Lane instructions, where a hang is told by warp instructions: room for about 30 times as many.
     budget = sum(launch["lane_instructions"] for launch in report["launches"])
-    command = [warpwright, "run", "--threads", "1", "--budget", str(budget), "--ptx", "{ptx}", program]
+    command = [warpwright, "run", "--threads", "1", "--budget", str(budget), "--ptx", "{ptx}", program, "--long"]
     kernels = list(dict.fromkeys(launch["kernel"] for launch in report["launches"]))
     for kernel in kernels:
         text = next(text for text in texts if f".entry {kernel}(" in text)

@@ -7,7 +7,8 @@
 
 int main(int argc, char** argv) {
     real::Outcome outcome(argc, argv);
-    constexpr int m = 160, n = 96, k = 256, slices = 3;
+    constexpr int m = 160, n = 96, slices = 3;
+    const int k = outcome.is_long() ? 768 : 256;
     const auto on_grid = [](size_t count, uint64_t seed) {
         auto values = real::uniform<float>(count, seed);
         for (float& each : values) each = std::round(each * 1024) / 1024;

@@ -8,8 +8,8 @@
 int main(int argc, char** argv) {
     using namespace real;
     Outcome outcome(argc, argv);
-    const Size size{256, 512, 384};
-    run_gemm<Fp8>(outcome, size, uniform<Fp8::A>(size_t(size.m) * size.k, 1, 2),
-                  uniform<Fp8::B>(size_t(size.n) * size.k, 2, 2), half_ulp_bf16, 1.0 / 1024);
+    for (const Problem& size : problems(outcome, {256, 512, 384}, {{256, 512, 768, 2, 0.5f}, {128, 512, 512, 2}}))
+        run_gemm<Fp8>(outcome, size, uniform<Fp8::A>(size_t(size.m) * size.k, 1, 2),
+                      uniform<Fp8::B>(size_t(size.n) * size.k, 2, 2), half_ulp_bf16, 1.0 / 1024);
     return outcome.finish();
 }

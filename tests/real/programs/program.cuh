@@ -3,8 +3,10 @@
 // comparison with float64, the file of raw outputs. An ordinary CUDA program: it runs on a GPU, and
 // without one by `warpwright run`.
 //
-//     PROGRAM [OUTPUTS]
+//     PROGRAM [--long] [OUTPUTS]
 //
+// --long: a problem in which rings of stages wrap several times and blocks compute several tiles, for
+// mutants of synchronisation (tests/mutation/sync); what is recorded of GPUs is of the short one.
 // OUTPUTS receives the bytes of all outputs, one after the other. stdout has a line a comparison.
 // Exit code 0: everything within its bound, 1: not, 2: wrong usage or an error of CUDA.
 #pragma once
@@ -14,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 namespace real {
@@ -95,16 +98,18 @@ struct Wanted {
 
 class Outcome {
   public:
-    Outcome(int argc, char** argv) {
-        if (argc > 2) {
-            std::fprintf(stderr, "usage: %s [OUTPUTS]\n", argv[0]);
+    Outcome(int argc, char** argv) : long_(argc > 1 && std::strcmp(argv[1], "--long") == 0) {
+        const int files = argc - 1 - (long_ ? 1 : 0);
+        if (files > 1) {
+            std::fprintf(stderr, "usage: %s [--long] [OUTPUTS]\n", argv[0]);
             std::exit(2);
         }
-        if (argc == 2 && !(file_ = std::fopen(argv[1], "wb"))) {
-            std::fprintf(stderr, "cannot write %s\n", argv[1]);
+        if (files == 1 && !(file_ = std::fopen(argv[argc - 1], "wb"))) {
+            std::fprintf(stderr, "cannot write %s\n", argv[argc - 1]);
             std::exit(2);
         }
     }
+    bool is_long() const { return long_; }
 
     // Waits for the kernels and fails when one did.
     void launched(const char* what) {
@@ -147,6 +152,7 @@ class Outcome {
     }
 
   private:
+    bool long_;
     std::FILE* file_ = nullptr;
     bool failed_ = false;
 };
