@@ -12,10 +12,11 @@ import subprocess
 import sys
 import tempfile
 
+import sync_edits
 import sync_table
 
-PROGRAMS = ["cutlass_sm90_fp8", "cutlass_sm90_bf16_pingpong", "cutlass_sm90_fmha", "flashinfer_decode",
-            "cutlass_sm90_f16_streamk", "cutlass_sm80_f16"]
+PROGRAMS = ["cutlass_sm90_fp8", "cutlass_sm90_bf16_pingpong", "cutlass_sm90_fmha", "cutlass_sm80_f16", "cutlass_sm80_splitk",
+            "flashinfer_decode"]
 CLEAN = r".*\npass: exit code 0, \d+ launches, 0 races, 0 faults, 0 refused calls; [^\n]*\n"
 
 
@@ -34,6 +35,8 @@ def subjects_of(warpwright, program):
     kernels = list(dict.fromkeys(launch["kernel"] for launch in report["launches"]))
     for kernel in kernels:
         text = next(text for text in texts if f".entry {kernel}(" in text)
+        if not sync_edits.mutants(text, kernel):
+            continue
         name = program.name.split(".")[0] + (f" {kernels.index(kernel) + 1}" if len(kernels) > 1 else "")
         yield sync_table.Subject(name, text, [str(word) for word in command], kernel, CLEAN)
 
