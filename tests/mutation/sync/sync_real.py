@@ -15,8 +15,8 @@ import tempfile
 import sync_edits
 import sync_table
 
-PROGRAMS = ["cutlass_sm90_fp8", "cutlass_sm90_bf16_pingpong", "cutlass_sm90_fmha", "cutlass_sm80_f16", "cutlass_sm80_splitk",
-            "flashinfer_decode"]
+PROGRAMS = ["cutlass_sm90_fp8", "cutlass_sm90_bf16_pingpong", "cutlass_sm90_fmha", "cutlass_sm90_f16_streamk", "cutlass_sm80_f16",
+            "cutlass_sm80_splitk", "flashinfer_decode"]
 CLEAN = r".*\npass: exit code 0, \d+ launches, 0 races, 0 faults, 0 refused calls; [^\n]*\n"
 
 
