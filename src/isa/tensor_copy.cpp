@@ -22,8 +22,9 @@ struct Tile {
     EncodedTensorMap map{};
     std::array<int32_t, kMaxTensorRank> first{};  // coordinates; 0 above the rank
 
-    uint64_t element_bytes() const { return map.type().bits / 8; }
-    uint64_t row_bytes() const { return map.box[0] * element_bytes(); }
+    bool is_packed() const { return map.type().bits < 8; }
+    uint64_t bytes_of(uint64_t elements) const { return elements * map.type().bits / 8; }
+    uint64_t row_bytes() const { return bytes_of(map.box[0]); }
     uint64_t rows() const {
         uint64_t count = 1;
         for (uint32_t i = 1; i < map.rank; ++i) count *= map.box_elements(i);
@@ -53,9 +54,9 @@ struct Tile {
         const int64_t begin = std::max<int64_t>(first[0], 0);
         const int64_t end = std::min<int64_t>(int64_t{first[0]} + map.box[0], int64_t{map.last_index[0]} + 1);
         if (begin >= end) return {};
-        return {.address = address + static_cast<uint64_t>(begin) * element_bytes(),
-                .skip = static_cast<uint64_t>(begin - first[0]) * element_bytes(),
-                .bytes = static_cast<uint64_t>(end - begin) * element_bytes()};
+        return {.address = address + bytes_of(static_cast<uint64_t>(begin)),
+                .skip = bytes_of(static_cast<uint64_t>(begin - first[0])),
+                .bytes = bytes_of(static_cast<uint64_t>(end - begin))};
     }
     // Bits 4 and up of a shared address are exclusive-ored with its bits 7 and up.
     uint64_t swizzled(uint64_t address) const {
@@ -66,15 +67,14 @@ struct Tile {
         std::memset(row, 0, row_bytes());
         if (map.oob_fill == 0) return;
         // A NaN with all fraction bits, as arithmetic gives it.
-        for (uint64_t at = element_bytes() - 1; at < row_bytes(); at += element_bytes()) {
-            std::memset(row + at + 1 - element_bytes(), 0xff, element_bytes());
-            row[at] = 0x7f;
-        }
+        const uint64_t element = bytes_of(1);
+        std::memset(row, 0xff, row_bytes());
+        for (uint64_t at = element - 1; at < row_bytes(); at += element) row[at] = 0x7f;
     }
 };
 
 void check_supported(const EncodedTensorMap& map, int lane) {
-    if (map.type().bits < 8) throw GuestTrap(std::string("unsupported: tensor maps of ") + map.type().name, lane);
+    if (map.type().padded) throw GuestTrap(std::string("unsupported: tensor maps of ") + map.type().name, lane);
     if (map.interleave != 0) throw GuestTrap("unsupported: tensor maps with an interleaved layout", lane);
     if (map.swizzle > static_cast<uint8_t>(TensorSwizzle::bytes128))
         throw GuestTrap("unsupported: tensor maps with a swizzle of other atoms than 16 bytes", lane);
@@ -87,6 +87,8 @@ void check_row(const Tile& tile, int lane) {
         throw GuestTrap("a box row of the tensor map is " + std::to_string(bytes) + " bytes: it must be a multiple of 16" +
                             (tile.map.swizzle ? ", at most the swizzle's " + std::to_string(tile.span()) : ""),
                         lane);
+    if (tile.is_packed() && tile.map.last_index[0] % 2 == 0)
+        throw GuestTrap(std::string("the tensor map's size 0 must be a multiple of 2: its type is ") + tile.map.type().name, lane);
 }
 
 // The map and the coordinates of one lane; aux: extra is the number of dimensions.
@@ -114,6 +116,10 @@ Tile tile_of(Warp& w, const Inst& in, int position, int lane) {
     alignas(64) int32_t scratch[kLanes];
     for (uint32_t i = 0; i < dimensions; ++i)
         tile.first[i] = w.in<int32_t>(arg[static_cast<int>(i) + 1], scratch)[lane];
+    if (tile.is_packed() && tile.first[0] % 2 != 0)
+        throw GuestTrap("unsupported: coordinate 0 of a tensor map of " + std::string(tile.map.type().name) + " is " +
+                            std::to_string(tile.first[0]) + ", within a byte",
+                        lane);
     return tile;
 }
 
@@ -199,7 +205,7 @@ void issue_load(Warp& w, const Inst& in, int lane, const Tile& tile, const BulkP
 }
 
 // in: [dst], [map, coordinates], [mbar], cta-mask; element_bytes of the aux: 1 to multicast, 2 to
-// .shared::cta
+// .shared::cta; elements: 1 where packed types are not taken
 void run_load(Warp& w, const Inst& in) {
     const MemoryAux aux = MemoryAux::unpack(in.aux);
     alignas(64) uint64_t to[kLanes], mbarrier[kLanes];
@@ -210,6 +216,10 @@ void run_load(Warp& w, const Inst& in) {
     for (LaneMask left = w.active; left; left &= left - 1) {
         const int lane = __builtin_ctz(left);
         const Tile tile = tile_of(w, in, 1, lane);
+        if (aux.elements == 1 && tile.is_packed())
+            throw GuestTrap(std::string("on sm_120 a tensor copy to .shared::cluster does not take ") + tile.map.type().name +
+                                ": name .shared::cta",
+                            lane);
         const auto place = [&](uint64_t dst, uint64_t mbar) {
             return BulkPlace{.to = shared_range(w, tile, dst, Access::write, lane),
                              .mbarrier = mbarrier_range(w, Space::shared, mbar, lane),
@@ -327,7 +337,9 @@ void bind_tensor_load(const Match& match, Binding& binding) {
     const bool multicast = match.has(".multicast::cluster");
     // In .tile mode the first operand after the mbarrier is the mask.
     if (multicast && !check_value(match, 3, 2, binding)) return;
-    binding.aux = MemoryAux{.element_bytes = static_cast<uint8_t>(multicast ? 1 : match.has(".shared::cta") ? 2 : 0),
+    const bool own_block = match.has(".shared::cta"), refuses_packed = !own_block && match.target_sm == 120;
+    binding.aux = MemoryAux{.element_bytes = static_cast<uint8_t>(multicast ? 1 : own_block ? 2 : 0),
+                            .elements = static_cast<uint8_t>(refuses_packed ? 1 : 0),
                             .extra = dimensions(match)}
                       .pack();
     binding.run = run_load;

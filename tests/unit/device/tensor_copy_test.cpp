@@ -21,7 +21,7 @@ struct Case {
     uint32_t element_bytes;
 };
 
-constexpr uint32_t kU8 = 0, kU32 = 2, kF16 = 6, kF32 = 7, kBf16 = 9;
+constexpr uint32_t kU8 = 0, kU32 = 2, kF16 = 6, kF32 = 7, kBf16 = 9, kU4 = 13;
 
 std::vector<Case> cases() {
     const auto map = [](uint32_t type, std::vector<uint64_t> sizes, std::vector<uint64_t> strides, std::vector<uint32_t> box,
@@ -228,9 +228,64 @@ TEST(TensorCopy, AdditionsAreTheLoops) {
     }
 }
 
+// Two numbers a byte: the same as a tensor of half as many bytes.
+Case as_bytes(Case c) {
+    c.map.data_type = kU8;
+    c.map.sizes[0] /= 2, c.map.box[0] /= 2, c.at[0] /= 2;
+    return c;
+}
+
+std::string for_consumer_blackwell(std::string ptx, bool own_block) {
+    const std::string start = ".version 8.7\n.target sm_120a\n", cluster = ".shared::cluster.global";
+    ptx.replace(0, ptx.find(".address_size"), start);
+    if (const size_t at = ptx.find(cluster); own_block && at != std::string::npos) ptx.replace(at, cluster.size(), ".shared::cta.global");
+    return ptx;
+}
+
+std::vector<Case> packed_cases() {
+    const auto map = [](std::vector<uint64_t> sizes, std::vector<uint64_t> strides, std::vector<uint32_t> box, uint32_t swizzle) {
+        const size_t rank = sizes.size();
+        return TensorMapTiled{.data_type = kU4, .sizes = sizes, .strides = strides, .box = box,
+                              .element_strides = std::vector<uint32_t>(rank, 1), .swizzle = swizzle};
+    };
+    return {
+        {"packed", map({416, 30}, {208}, {64, 9}, 0), {32, 4}, 1},
+        {"packed_swizzle_64_edge", map({416, 30}, {208}, {128, 16}, 2), {384, 20}, 1},
+        {"packed_swizzle_128", map({416, 30}, {224}, {256, 16}, 3), {96, 3}, 1},
+        {"packed_swizzle_64_before", map({416, 30}, {208}, {128, 16}, 2), {-34, -2}, 1},
+        {"packed_planes", map({70, 6, 3}, {48, 288}, {32, 4, 2}, 0), {54, 4, 1}, 1},
+    };
+}
+
+TEST(TensorCopy, PackedNumbersAreTheLoops) {
+    for (const Case& c : packed_cases()) {
+        const Case bytes = as_bytes(c);
+        std::vector<std::byte> tensor = pattern(footprint(bytes), 1), shared = pattern(room(bytes), 2);
+        const size_t rank = c.at.size();
+        const auto answer_of = [&](const std::string& operation, const char* policy) {
+            const auto device = open_emulated({.threads = 1, .async = parse_async_policy(policy).value()});
+            return run(*device, c, for_consumer_blackwell(kernel(rank, shared.size(), operation), true), tensor, shared);
+        };
+        std::vector<std::byte> loaded = shared, stored = tensor;
+        each_element(bytes, [&](uint64_t in_shared, int64_t in_tensor) {
+            loaded[in_shared] = in_tensor < 0 ? std::byte{0} : tensor[static_cast<size_t>(in_tensor)];
+            if (in_tensor >= 0) stored[static_cast<size_t>(in_tensor)] = shared[in_shared];
+        });
+        for (const char* policy : {"eager", "lazy", "random:1"}) {
+            const Result<Answer> load = answer_of(load_of(rank, box_bytes(bytes)), policy);
+            ASSERT_TRUE(load) << c.name << ": " << format(load.error());
+            EXPECT_TRUE(load->shared == loaded && load->tensor == tensor) << c.name << " " << policy;
+            if (*std::min_element(c.at.begin(), c.at.end()) < 0) continue;
+            const Result<Answer> store = answer_of(store_of(rank, "cp.async.bulk.tensor.", ""), policy);
+            ASSERT_TRUE(store) << c.name << ": " << format(store.error());
+            EXPECT_TRUE(store->tensor == stored && store->shared == shared) << c.name << " " << policy;
+        }
+    }
+}
+
 // The instructions that make the map at shared address `s` that of the case, whatever it was.
 std::string replacements(const Case& c, Address tensor) {
-    constexpr int kElementType[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12};  // by CUtensorMapDataType
+    constexpr int kElementType[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12, 13};  // by CUtensorMapDataType
     const auto set = [](const std::string& field, const std::string& type, const std::string& value) {
         return "  tensormap.replace.tile." + field + ".shared::cta.b1024." + type + " [s], " + value + ";\n";
     };
@@ -351,6 +406,35 @@ TEST(TensorCopy, MisuseIsAFault) {
     interleaved.map.interleave = 1;
     expect(interleaved, load_of(3, box_bytes(interleaved)), "unsupported: tensor maps with an interleaved layout");
     expect(line, load_of(1, 256), "deadlock");
+}
+
+TEST(TensorCopy, MisuseOfPackedNumbersIsAFault) {
+    const Case c = packed_cases()[0];
+    const uint64_t bytes = box_bytes(as_bytes(c));
+    const auto expect = [&](const Case& bad, const std::string& operation, bool own_block, const char* text) {
+        const std::string ptx = for_consumer_blackwell(kernel(bad.at.size(), bytes, operation), own_block);
+        const std::string found = failure_of(bad, ptx, {}, footprint(as_bytes(bad)));
+        EXPECT_NE(found.find(text), std::string::npos) << found;
+    };
+    expect(c, load_of(2, bytes), false, "on sm_120 a tensor copy to .shared::cluster does not take 16U4_ALIGN8B: name .shared::cta");
+    expect(c, store_of(2, "cp.reduce.async.bulk.tensor.", ".add"), true, "the reduction .add does not go with the tensor map's type 16U4_ALIGN8B");
+    Case odd = c;
+    odd.at[0] = 33;
+    expect(odd, load_of(2, bytes), true, "unsupported: coordinate 0 of a tensor map of 16U4_ALIGN8B is 33, within a byte");
+    Case padded = c;
+    padded.map.data_type = 14, padded.map.sizes[0] = 384, padded.map.strides[0] = 224, padded.map.box[0] = 128;
+    expect(padded, load_of(2, bytes), true, "unsupported: tensor maps of 16U4_ALIGN16B");
+    // cuTensorMapEncodeTiled refuses such a size: a kernel makes it.
+    Case odd_size = c;
+    odd_size.map.sizes[0] = 415;
+    const auto device = open_emulated({.threads = 1});
+    const Result<Address> at = device->allocate(4096);
+    ASSERT_TRUE(at);
+    const std::string ptx = for_consumer_blackwell(with_replaced_map(kernel(2, bytes, load_of(2, bytes)), odd_size, *at), true);
+    const Result<Answer> answer = run(*device, c, ptx, pattern(footprint(as_bytes(c)), 1), pattern(bytes, 2));
+    ASSERT_FALSE(answer);
+    EXPECT_NE(format(answer.error()).find("the tensor map's size 0 must be a multiple of 2: its type is 16U4_ALIGN8B"), std::string::npos)
+        << format(answer.error());
 }
 
 }  // namespace
