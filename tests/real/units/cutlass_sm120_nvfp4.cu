@@ -15,4 +15,15 @@ struct Nvfp4 : real::Gemm {
     using Cluster = cute::Shape<cute::_1, cute::_1, cute::_1>;
 };
 
-auto* gemm = &cutlass::device_kernel<real::Kernel<Nvfp4>>;
+// real::Kernel<G> with parameters of a type that has a short name. nvcc writes the type of a kernel's
+// parameters out in the host's stub, and g++ takes the one of the collectives for another type.
+template <class G>
+struct Nvfp4Kernel : real::Kernel<G> {
+    using Base = real::Kernel<G>;
+    struct Params : Base::Params {};
+    static Params to_underlying_arguments(const typename Base::Arguments& arguments, void* workspace) {
+        return {{Base::to_underlying_arguments(arguments, workspace)}};
+    }
+};
+
+auto* gemm = &cutlass::device_kernel<Nvfp4Kernel<Nvfp4>>;
