@@ -89,7 +89,7 @@ __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDe
         if (work.empty() || work.visits.count == 0) continue;  // then nobody waits for the queries, either
         wait(M::empty(memory.queries_full()), of_queries ^ 1);
         of_queries ^= 1;
-        ptx::mbarrier_arrive_expect_tx(memory.queries_full(), M::kQueries);
+        ptx::mbarrier_arrive_expect_tx_relaxed_cta(memory.queries_full(), M::kQueries);
         const long long query = (static_cast<long long>(work.bh) * p.queries.tiles() + work.tile) * kTile;
         ptx::cp_async_bulk_shared_global(memory.start, p.q_codes + query * kDepth, M::kQueries, memory.queries_full());
         const long long first = static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored;
@@ -97,10 +97,10 @@ __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDe
             const long long row = first + work.visits.tile(visit) * kKeys;
             const unsigned keys = memory.keys_full(turn.stage), values = memory.values_full(turn.stage);
             wait(M::empty(keys), turn.parity ^ 1);
-            ptx::mbarrier_arrive_expect_tx(keys, M::kCodes);
+            ptx::mbarrier_arrive_expect_tx_relaxed_cta(keys, M::kCodes);
             ptx::cp_async_bulk_shared_global(memory.keys(turn.stage), p.k_codes + row * kDepth, M::kCodes, keys);
             wait(M::empty(values), turn.parity ^ 1);
-            ptx::mbarrier_arrive_expect_tx(values, M::kCodes);
+            ptx::mbarrier_arrive_expect_tx_relaxed_cta(values, M::kCodes);
             ptx::cp_async_bulk_shared_global(memory.values(turn.stage), p.v_codes + row * kDepth, M::kCodes, values);
         }
     }

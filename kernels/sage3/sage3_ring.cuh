@@ -76,7 +76,7 @@ __device__ __forceinline__ void produce(const Params<T>& p, const Ring<kConfig.h
             const long long row = head + work.keys.stored + tile * static_cast<int>(S::kKeys);
             const auto* v_scales = p.v_scales + head * (kDepth / kGroup) + (row - head) / S::kKeys * kOf64;
             wait(ring.empty(turn.stage), turn.parity ^ 1);
-            ptx::mbarrier_arrive_expect_tx(full, S::kBytes);
+            ptx::mbarrier_arrive_expect_tx_relaxed_cta(full, S::kBytes);
             ptx::cp_async_bulk_shared_global(stage + S::kKeyCodes, p.k_codes + row * (kDepth / 2), S::kCodes, full);
             ptx::cp_async_bulk_shared_global(stage + S::kKeyScales, p.k_scales + row * (kDepth / kGroup), S::kScales, full);
             ptx::cp_async_bulk_shared_global(stage + S::kBias, bias + tile * static_cast<int>(S::kKeys), S::kKeys * 4, full);

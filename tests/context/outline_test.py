@@ -40,12 +40,13 @@ def test_sage3_attention():
     made = kernel(outline("kernels/sage3/sage3_attention.cu"), "sage3_attention")
     same(texts(made["instructions"]),
          ["cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", "fence.mbarrier_init.release.cluster",
-          "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "mbarrier.arrive.expect_tx.shared::cta.b64",
+          "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64",
           "mbarrier.arrive.shared::cta.b64", "mbarrier.init.shared::cta.b64",
           "mbarrier.try_wait.parity.shared::cta.b64",
           "mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3",
-          "setmaxnreg.dec.sync.aligned.u32", "setmaxnreg.inc.sync.aligned.u32"])
-    same(texts(made["shared"]), ["__shared__ alignas(128) unsigned char shared[Ring<kDepth>::kBytes]"])
+          "setmaxnreg.dec.sync.aligned.u32", "setmaxnreg.inc.sync.aligned.u32",
+          "stmatrix.sync.aligned.m8n8.x4.shared.b16"])
+    same(texts(made["shared"]), ["extern __shared__ __align__(128) unsigned char shared[]"])
     expect(made["launch_bounds"] == "sage3::kAttentionThreads, 1", made)
     mma = next(each for each in made["instructions"] if each["text"].startswith("mma"))
     expect(mma["file"] == "kernels/common/ptx_mma.cuh" and mma["function"] == "mma_m16n8k64_mxf4nvf4_4x", mma)

@@ -34,6 +34,8 @@ constexpr Subject kSubjects[] = {
     {"sage3_attention_d128", "sage3_attention", "sage3", "fp4", "attention", "ring_128", "ring_128"},
     {"sage3_mean", "sage3_mean", "sage3", "fp4", "mean_k", "gqa_9_3", "gqa_9_3"},
     {"sage3_key_bias", "sage3_key_bias", "sage3", "fp4", "key_bias", "gqa_9_3", "gqa_9_3"},
+    {"sage3_hopper_d64", "hopper_attention", "sage3_hopper", "int8", "attention", "ring", "ring"},
+    {"sage3_hopper_d128", "hopper_attention", "sage3_hopper", "int8", "attention", "ring_128", "ring_128"},
     {"hopper_gemm", "", "", "", "", "", "", &hopper::kRing},
     {"hopper_cluster_gemm", "", "", "", "", "", "", &hopper::kCluster},
 };
@@ -51,8 +53,12 @@ const Subject* subject_now = nullptr;
 fs::path ptx_now;
 std::vector<std::pair<std::string, std::string>> defines_now;
 
+Result<port::KernelImpl> plan_of(const Subject& subject, const port::Scope& scope, std::string_view stage) {
+    return subject.port == "sage3_hopper" ? kernels::hopper_plan(scope, stage) : kernels::sage3_plan(scope, stage);
+}
+
 Result<port::KernelImpl> planned(const port::Scope& scope, std::string_view stage) {
-    WW_TRY(made, kernels::sage3_plan(scope, stage));
+    WW_TRY(made, plan_of(*subject_now, scope, stage));
     WW_TRY(defines, port::defines_of(made, scope));
     if (stage != subject_now->stage || defines != defines_now) return std::move(made);
     made.kind = port::KernelImpl::Source::ptx;
@@ -69,7 +75,7 @@ Result<port::KernelImpl> kernel_of(const Subject& subject) {
     WW_TRY(scope, port::scope_of(port, *found));
     port::KernelImpl kernel = std::get<port::KernelImpl>(port.implementation(subject.implementation)->stages.find(subject.stage)->second.value);
     if (!kernel.plan.empty()) {
-        WW_TRY(made, kernels::sage3_plan(scope, subject.stage));
+        WW_TRY(made, plan_of(subject, scope, subject.stage));
         kernel = std::move(made);
     }
     WW_TRY(defines, port::defines_of(kernel, scope));
@@ -120,7 +126,7 @@ int check_port(const Subject& subject) {
                                  .case_glob = std::string(subject.cases),
                                  .rung_glob = fmt::format("stage/{}/{}/*", subject.implementation, subject.stage),
                                  .libraries = kernels::references(),
-                                 .plans = {{"sage3_plan", planned}}};
+                                 .plans = {{"sage3_plan", planned}, {"hopper_plan", planned}}};
     options.open_device = [](const std::string& target, uint32_t) -> Result<std::unique_ptr<device::Device>> {
         device::EmulatorOptions emulator{.threads = 1, .instruction_budget = kBudget, .async = {AsyncPolicy::Kind::lazy}};
         if (!target.empty()) emulator.target = target;
