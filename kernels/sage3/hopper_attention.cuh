@@ -4,6 +4,7 @@
 //   S = Q8 K8^T exactly;  P = 448 * 2^(S c - m) as e4m3 in registers, c of the row's and the tile's scales;
 //   O = O 2^(m_old - m) + P V8, l likewise by a column of ones beside V;  O / l times V's scales.
 #pragma once
+#include "../common/mbarrier_ring.cuh"
 #include "../common/ptx_wgmma.cuh"
 #include "sage3_epilogue.cuh"
 #include "sage3_params.cuh"
@@ -13,7 +14,7 @@ namespace hopper {
 
 constexpr int kKeys = 128, kGroups = 2;  // keys of a step; warpgroups that compute
 constexpr int kThreads = 128 * (kGroups + 1);
-constexpr int kStages = 3;
+constexpr unsigned kStages = 3;
 constexpr int kRegistersToCompute = 240, kRegistersToLoad = 24;
 constexpr float kLog2Largest = 8.80735492f;  // log2(448): P of the row's maximum
 // An integer of less than 22 bits added to these bits is the float 1.5 * 2^23 plus the integer: no conversion.
@@ -64,25 +65,11 @@ struct Memory {
     }
 };
 
-struct Turn {
-    unsigned stage = 0, parity = 0;
-    __device__ __forceinline__ void next() {
-        if (++stage < kStages) return;
-        stage = 0;
-        parity ^= 1;
-    }
-};
-
-__device__ __forceinline__ void wait(unsigned mbarrier, unsigned parity) {
-    while (!ptx::mbarrier_try_wait_parity(mbarrier, parity)) {
-    }
-}
-
 // One thread asks for all tiles of its block's work, each as soon as its place is empty.
 template <int kDepth, class T>
 __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDepth>& memory, int items) {
     using M = Memory<kDepth>;
-    Turn turn;
+    Turn<kStages> turn;
     unsigned of_queries = 0;
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
         const Work work = Work::of<kKeys, false>(p, item);
@@ -106,7 +93,7 @@ __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDe
     }
 }
 
-// What a warpgroup keeps while it goes over the keys; the last eight columns of o are the row sums.
+// What a warp keeps while it goes over the keys.
 template <int kDepth>
 struct Rows {
     float max[2], scale[2];  // scale: of the row of Q times the logits' times log2 e
@@ -157,8 +144,7 @@ __device__ __forceinline__ void begin_p_v(const unsigned (&p)[kKeys / 32][4], un
 // The key behind s[j][c] of 8-key product j.
 __device__ __forceinline__ int key_of(const Place& at, int first_key, int j, int c) { return first_key + j * 8 + at.t * 2 + c % 2; }
 
-// The logits of a tile times log2 e, as what exponents are made of: s c as an fma of the integer's float. offset takes
-// the magic away.
+// What makes logits times log2 e of a tile's scores.
 struct Scaling {
     float factor[2];
     __device__ __forceinline__ float logit(int s, int half) const {  // exactly scaled: rounded once
@@ -236,7 +222,7 @@ __device__ __forceinline__ float scale_of_keys(const Int8Params<T>& p, const Wor
 // One tile of keys, whose S has begun; the next tile's S begins as soon as this one's registers are free, behind P V.
 template <int kDepth, bool kMasked, class T>
 __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, const Place& at, int visit,
-                                     const Memory<kDepth>& memory, unsigned queries, Turn& turn, int (&s)[kKeys / 2],
+                                     const Memory<kDepth>& memory, unsigned queries, Turn<kStages>& turn, int (&s)[kKeys / 2],
                                      float& next_scale, Rows<kDepth>& rows) {
     using M = Memory<kDepth>;
     const int tile = work.visits.tile(visit);
@@ -301,7 +287,7 @@ __device__ __forceinline__ void store(const Int8Params<T>& p, const Work& work, 
 template <int kDepth, class T>
 __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDepth>& memory, int items) {
     const unsigned queries = memory.start + threadIdx.x / 128 * 64 * kDepth;
-    Turn turn;
+    Turn<kStages> turn;
     unsigned of_queries = 0;
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
         const Work work = Work::of<kKeys, false>(p, item);

@@ -54,7 +54,7 @@ __device__ __forceinline__ void attend(const Params<T>& p, const Work& work, con
 // The next tile out of the ring.
 template <Config kConfig, bool kMasked, class T>
 __device__ __forceinline__ void step(const Params<T>& p, const Work& work, const Place& at, int visit,
-                                     const Ring<kConfig.head_dim>& ring, const Lane& lane, Turn& turn, float c,
+                                     const Ring<kConfig.head_dim>& ring, const Lane& lane, Turn<kStages>& turn, float c,
                                      Running<kConfig.head_dim>& r) {
     wait(ring.full(turn.stage), turn.parity);
     attend<kConfig, kMasked>(p, work, at, work.visits.tile(visit), ring.stage(turn.stage), lane, c, r);
@@ -68,7 +68,7 @@ __device__ __forceinline__ void compute(const Params<T>& p, unsigned shared, con
     constexpr int kDepth = kConfig.head_dim;
     const Lane lane = Lane::of<kDepth>(threadIdx.x % 32);
     const float c = ptx::mul_rn_f32(p.scale, kLog2e);
-    Turn turn;
+    Turn<kStages> turn;
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
         const Work work = Work::of<kConfig>(p, item);
         if (work.empty()) continue;

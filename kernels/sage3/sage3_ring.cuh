@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring of shared memory through which one thread hands tiles of keys to the warps that compute.
 #pragma once
-#include "../common/ptx_bulk.cuh"
+#include "../common/mbarrier_ring.cuh"
 #include "sage3_params.cuh"
 
 namespace sage3 {
 
 constexpr int kWarps = 8;  // that compute: two warpgroups; of a third, one thread loads
 constexpr int kAttentionThreads = 32 * (kWarps + 4);
-constexpr int kStages = 4;
+constexpr unsigned kStages = 4;
 
 // Bytes of a stage of the ring: one tile of keys, as the bulk copies bring it.
 template <int kDepth>
@@ -40,21 +40,6 @@ struct Ring {
     }
 };
 
-// How far one is round the ring.
-struct Turn {
-    unsigned stage = 0, parity = 0;
-    __device__ __forceinline__ void next() {
-        if (++stage < kStages) return;
-        stage = 0;
-        parity ^= 1;
-    }
-};
-
-__device__ __forceinline__ void wait(unsigned mbarrier, unsigned parity) {
-    while (!ptx::mbarrier_try_wait_parity(mbarrier, parity)) {
-    }
-}
-
 // One thread asks for the tiles of all its block's work, each as soon as its stage is empty. The first round waits for
 // nothing: the phase before the first counts as complete.
 template <Config kConfig, class T>
@@ -62,7 +47,7 @@ __device__ __forceinline__ void produce(const Params<T>& p, const Ring<kConfig.h
     constexpr int kDepth = kConfig.head_dim;
     using S = Stage<kDepth>;
     constexpr unsigned kOf64 = 64 * S::kKeys / kGroup;  // bytes of V's scales of 64 channels and a tile
-    Turn turn;
+    Turn<kStages> turn;
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
         const Work work = Work::of<kConfig>(p, item);
         if (work.empty()) continue;
