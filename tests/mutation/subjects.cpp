@@ -37,7 +37,7 @@ std::vector<std::string_view> with_attention(std::vector<std::string_view> stage
 const std::vector<std::string_view> kDepth64 = {"one", "small", "d1", "top_left_129_300"};
 const std::vector<std::string_view> kDepth128 = {"d96_causal", "causal_300_129"};
 const std::vector<std::string_view> kFeatures = {"one", "small", "d1", "top_left_129_300", "mask_hides_rows",
-                                                 "window_narrow", "packed"};
+                                                 "window_narrow"};
 const std::vector<std::string_view> kAnyDepth = {"small", "d1", "d96_causal", "top_left_129_300"};
 
 // Every file but sage3_taps.cuh: what it stores is how faults are seen. The PTX of each kernel; that of
