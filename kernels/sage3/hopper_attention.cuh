@@ -16,10 +16,10 @@ constexpr int kKeys = 128, kGroups = 2;  // keys of a step; warpgroups that comp
 constexpr int kThreads = 128 * (kGroups + 1);
 constexpr unsigned kStages = 3;
 constexpr int kRegistersToCompute = 240, kRegistersToLoad = 24;
-constexpr float kLog2Largest = 8.80735492f;  // log2(448): P of the row's maximum
 // An integer of less than 22 bits added to these bits is the float 1.5 * 2^23 plus the integer: no conversion.
 constexpr int kMagicBits = 0x4b400000;
 constexpr float kMagic = 12582912.0f;
+constexpr int kHidden = -(1 << 21);  // below every score: |S| <= 127 * 127 * 128
 
 template <class T>
 struct Int8Params : Call<T> {
@@ -157,7 +157,6 @@ template <bool kMasked, class T>
 __device__ __forceinline__ void softmax(const Int8Params<T>& p, const Work& work, const Place& at, int first_key,
                                         const Scaling& scaling, int (&s)[kKeys / 2], float (&max)[2], float (&rescale)[2],
                                         unsigned (&codes)[kKeys / 32][4]) {
-    constexpr int kHidden = -(1 << 21);  // below every score: |S| <= 127 * 127 * 128
     if constexpr (kMasked) {
         Range range[2];
 #pragma unroll
@@ -213,22 +212,16 @@ __device__ __forceinline__ void softmax(const Int8Params<T>& p, const Work& work
 namespace sage3 {
 namespace hopper {
 
-// Of the tile of a visit.
-template <class T>
-__device__ __forceinline__ float scale_of_keys(const Int8Params<T>& p, const Work& work, int visit) {
-    return p.k_scales[(static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored) / kKeys + work.visits.tile(visit)];
-}
-
 // One tile of keys, whose S has begun; the next tile's S begins as soon as this one's registers are free, behind P V.
 template <int kDepth, bool kMasked, class T>
 __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, const Place& at, int visit,
                                      const Memory<kDepth>& memory, unsigned queries, Turn<kStages>& turn, int (&s)[kKeys / 2],
-                                     float& next_scale, Rows<kDepth>& rows) {
+                                     Rows<kDepth>& rows) {
     using M = Memory<kDepth>;
     const int tile = work.visits.tile(visit);
     const unsigned stage = turn.stage, keys = memory.keys_full(stage), values = memory.values_full(stage), parity = turn.parity;
     const bool signals = threadIdx.x % 128 == 0, more = visit + 1 < work.visits.count;
-    const float k_scale = scale_of_keys(p, work, visit);
+    const float k_scale = p.k_scales[(static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored) / kKeys + tile];
     ptx::wgmma_wait_group_sync_aligned<0>();
     fence_operands(s);
     if (signals) ptx::mbarrier_arrive(M::empty(keys));
@@ -268,7 +261,7 @@ __device__ __forceinline__ void store(const Int8Params<T>& p, const Work& work, 
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
             const int channel = j * 8 + at.t * 2 + c;
-            const float scale = channel < p.depth ? ptx::mul_rn_f32(ptx::max_NaN_f32(largest[channel], 1e-15f), 1.0f / 448) : 0.0f;
+            const float scale = channel < p.depth ? ptx::mul_rn_f32(ptx::max_NaN_f32(largest[channel], kSmallest), 1.0f / kLargestE4m3) : 0.0f;
             rows.o[j][c] = ptx::mul_rn_f32(rows.o[j][c], scale);
             rows.o[j][2 + c] = ptx::mul_rn_f32(rows.o[j][2 + c], scale);
         }
@@ -301,20 +294,18 @@ __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDe
                 ptx::mul_rn_f32(p.scale, kLog2e));
         tap_unvisited(p, work, at);
         int visit = 0, s[kKeys / 2];
-        float scale = 0.0f;
         // One thread signals for its warpgroup, so what is waited for must be followed by a wgmma, for which all four warps
         // come together: a warp that fell two phases behind would wait for ever.
         if (work.visits.count > 0) {
             wait(memory.queries_full(), of_queries);
             of_queries ^= 1;
-            scale = scale_of_keys(p, work, 0);
             wait(memory.keys_full(turn.stage), turn.parity);
             begin_q_k<kDepth>(queries, memory.keys(turn.stage), s);
         }
         for (; visit < work.visits.masked(); ++visit)
-            step<kDepth, true>(p, work, at, visit, memory, queries, turn, s, scale, rows);
+            step<kDepth, true>(p, work, at, visit, memory, queries, turn, s, rows);
         for (; visit < work.visits.count; ++visit)
-            step<kDepth, false>(p, work, at, visit, memory, queries, turn, s, scale, rows);
+            step<kDepth, false>(p, work, at, visit, memory, queries, turn, s, rows);
         if (work.visits.count > 0 && threadIdx.x % 128 == 0)
             ptx::mbarrier_arrive(Memory<kDepth>::empty(memory.queries_full()));
         int same = item, thread = threadIdx.x;

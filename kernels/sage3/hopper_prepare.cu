@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Means and quantisers of the Hopper path, compiled for one type (WW_TYPE: F16 or Bf16).
 #include "hopper_quantize.cuh"
-#include "sage3_smooth.cuh"
+#include "sage3_means.cuh"
 
 using sage3::Side;
 using sage3::Strided;
-
-extern "C" __global__ void __launch_bounds__(sage3::kMeanThreads)
-hopper_mean(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
-            int tokens, int longest, int stored, float* means, int heads, int depth) {
-    sage3::mean<false, WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, means, heads,
-                                depth);
-}
-
-extern "C" __global__ void __launch_bounds__(sage3::kSmoothThreads)
-hopper_row_shift(const WW_TYPE* q, long long batch, long long head, long long token, const int* starts, int sequences,
-                 int tokens, int longest, int stored, const float* k_means, float* shift, int heads, int kv_heads,
-                 int depth) {
-    sage3::row_shift<WW_TYPE>({q, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, k_means,
-                              shift, heads, kv_heads, depth);
-}
 
 extern "C" __global__ void __launch_bounds__(sage3::kMaxThreads)
 hopper_channel_max(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,

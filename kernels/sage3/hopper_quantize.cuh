@@ -9,8 +9,7 @@
 namespace sage3 {
 
 constexpr int kInt8Threads = 512, kMaxThreads = 1024;
-constexpr float kLargestInt8 = 127.0f, kLargestE4m3 = 448.0f;
-constexpr float kSmallest = 1e-15f;  // below it a row counts as this large: scales and their products stay normal
+constexpr float kLargestInt8 = 127.0f;
 
 // Position p of 16 stored keys of V holds token t of them: what accumulators of S hold is then what P's registers want.
 __device__ __forceinline__ int token_of_stored_value(int p) { return (p & ~15) | (p & 1) | (p & 2) << 2 | (p & 12) >> 1; }

@@ -23,7 +23,7 @@ __device__ __forceinline__ void tap_scores(const Int8Params<T>& p, const Work& w
         const int half = i % 4 / 2, j = i / 4, row = at.row(half);
         if (row >= work.queries.length) continue;
         const long long to = work.token(p, row) * p.columns + key_of(at, tile * kKeys, j, i % 4);
-        p.s[to] = kMasked && s[i] == -(1 << 21) ? minus_infinity() : scaling.logit(s[i], half);
+        p.s[to] = kMasked && s[i] == kHidden ? minus_infinity() : scaling.logit(s[i], half);
         p.p_codes[to] = static_cast<unsigned char>(codes[j / 4][j % 4 / 2 * 2 + half] >> (j % 2 * 2 + i % 2) * 8);
     }
     for (int half = 0; half < 2; ++half)
@@ -47,7 +47,7 @@ __device__ __forceinline__ void tap_unvisited(const Int8Params<T>& p, const Work
     for (int tile = p.columns / kKeys - 1; tile >= 0; --tile) {
         if (work.visits.count > 0 && tile >= work.visits.first && tile <= work.visits.last) continue;
         int s[kKeys / 2];
-        for (int& each : s) each = -(1 << 21);
+        for (int& each : s) each = kHidden;
         const unsigned codes[kKeys / 32][4] = {};
         const float max[2] = {minus_infinity(), minus_infinity()}, sum[2] = {0.0f, 0.0f};
         tap_scores<true>(p, work, at, tile, Scaling{{1.0f, 1.0f}}, s, codes, max);

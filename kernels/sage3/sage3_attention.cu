@@ -10,8 +10,8 @@ sage3_attention(const unsigned char* q_codes, const unsigned char* q_scales, con
                 long long mask_head, long long mask_query, WW_TYPE* o, float* lse, long long o_batch, long long o_head,
                 long long o_token, const int* q_starts, int q_sequences, int q_tokens, int q_longest, int q_stored,
                 const int* k_starts, int k_sequences, int k_tokens, int k_longest, int k_stored, int heads, int kv_heads,
-                int depth, int batch_heads, int bias_columns, int left, int right, unsigned from_the_end,
-                unsigned bias_of_tiles, unsigned longest_first, float scale,
+                int depth, int batch_heads, int bias_columns, unsigned bias_of_tiles, int left, int right,
+                unsigned from_the_end, unsigned longest_first, float scale,
                 float mask_scale
 #if WW_TAPS
                 , float* s, float* group_max, unsigned* p_codes, unsigned char* p_scales, float* row_max,

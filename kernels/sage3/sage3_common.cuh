@@ -14,6 +14,9 @@ constexpr int kTile = 128;       // queries of a block, and keys of one step of 
 constexpr int kGroup = 16;       // elements that share a scale
 constexpr int kPermuted = 32;    // keys that are stored in another order among themselves
 constexpr float kLog2e = 1.44269504f;
+constexpr float kLargestE4m3 = 448.0f;
+// Of INT8 and FP8 without blocks: below it a row counts as this large, so that scales and their products stay normal.
+constexpr float kSmallest = 1e-15f;
 
 __device__ __forceinline__ float minus_infinity() { return __uint_as_float(0xff800000u); }
 

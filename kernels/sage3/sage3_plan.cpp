@@ -150,11 +150,7 @@ class Planner {
         step("key_bias", "sage3_key_bias", p_.means() * (p_.columns() / kTile), kTile,
              {{Buffer{"q_mean"}, flag(!p_.global_mean)}, queries(), {Buffer{"k_smooth"}}, keys(),
               {Buffer{"bias"}, i32(p_.columns()), i32(p_.h), i32(p_.h_kv), i32(p_.d)}});
-        if (r_.lse) {
-            workspace("shift", p_.b * p_.h * p_.lq * 4);
-            step("row_shift", "sage3_row_shift", q_tiles, kThreads,
-                 {strided("q", r_.q), queries(), {Buffer{"k_mean"}, Buffer{"shift"}, i32(p_.h), i32(p_.h_kv), i32(p_.d)}});
-        }
+        row_shift(q_tiles, kPrepare);
         quantize("quantize_q", {Buffer{"q_smooth"}}, queries(), {}, "q_codes", "q_scales", {i32(p_.h), i32(p_.d), i32(p_.dp())}, q_tiles);
         quantize("quantize_k", {Buffer{"k_smooth"}}, keys(), {}, "k_codes", "k_scales", {i32(p_.h_kv), i32(p_.d), i32(p_.dp())}, k_tiles);
         quantize("quantize_v", strided("v", r_.v), keys(), {buffer_if(p_.smooth_v, "v_mean")}, "v_codes", "v_scales",
@@ -164,20 +160,10 @@ class Planner {
 
     void make_int8() {
         const int64_t q_tiles = p_.b * p_.h * p_.query_tiles(), k_tiles = p_.b * p_.h_kv * (p_.lkp() / kTile);
-        const auto of_channels = [&](std::string_view name, std::string_view entry, Arguments x, std::string_view out) {
-            const int64_t rows = p_.sequences() * p_.h_kv;
-            workspace(out, rows * p_.d * 4);
-            step(name, entry, rows * ((p_.d + kMeanChannels - 1) / kMeanChannels), kMeanThreads,
-                 {std::move(x), keys(), {Buffer{out}, i32(p_.h_kv), i32(p_.d)}}, kHopperPrepare);
-        };
-        of_channels("mean_k", "hopper_mean", strided("k", r_.k), "k_mean");
-        of_channels("max_v", "hopper_channel_max", strided("v", r_.v), "v_largest");
-        if (r_.lse) {
-            workspace("shift", p_.b * p_.h * p_.lq * 4);
-            step("row_shift", "hopper_row_shift", q_tiles, kThreads,
-                 {strided("q", r_.q), queries(), {Buffer{"k_mean"}, Buffer{"shift"}, i32(p_.h), i32(p_.h_kv), i32(p_.d)}},
-                 kHopperPrepare);
-        }
+        mean("mean_k", strided("k", r_.k), keys(), "k_mean", p_.h_kv, false, kHopperPrepare);
+        of_channels("max_v", "hopper_channel_max", strided("v", r_.v), keys(), "v_largest", p_.h_kv, p_.sequences() * p_.h_kv,
+                    kHopperPrepare);
+        row_shift(q_tiles, kHopperPrepare);
         workspace("q_codes", q_tiles * kTile * p_.dp());
         workspace("q_scales", q_tiles * kTile * 4);
         step("quantize_q", "hopper_quantize_q", q_tiles, kHopperQuantizeThreads,
@@ -197,14 +183,10 @@ class Planner {
     }
 
     void int8_attention(int64_t items) {
-        const int64_t after = p_.causal == Causal::full ? p_.right : 0;
         Step& made = step("attention", "hopper_attention", std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
              {{Buffer{"q_codes"}, Buffer{"q_scales"}, Buffer{"k_codes"}, Buffer{"k_scales"}, Buffer{"v_codes"}, Buffer{"v_largest"},
-               buffer_if(r_.lse, "shift"), Buffer{"o"}, buffer_if(r_.lse, "lse"), r_.o.batch, r_.o.head, r_.o.token},
-              queries(), keys(),
-              {i32(p_.h), i32(p_.h_kv), i32(p_.d), i32(p_.b * p_.h), i32(p_.columns()), i32(std::min(p_.left, kUnbounded)),
-               i32(std::min(after, kUnbounded)), flag(p_.causal != Causal::top_left), flag(after < p_.max_lk()),
-               static_cast<float>(p_.scale)}},
+               buffer_if(r_.lse, "shift")},
+              outputs(), queries(), keys(), sizes(), visibility()},
              kHopperAttention);
         // hopper_attention.cuh: queries, stages of keys and of values with eight rows of ones, staging, mbarriers.
         constexpr int64_t kStages = 3;
@@ -224,6 +206,18 @@ class Planner {
     // A Side of sage3_common.cuh.
     Arguments side(std::string_view starts, int64_t tokens, int64_t longest) const {
         return {buffer_if(p_.packed != 0, starts), i32(p_.sequences()), i32(tokens), i32(longest), i32(p_.stored(tokens))};
+    }
+    // Fields of sage3_params.cuh's Call, in the order in which both attention kernels take them.
+    Arguments outputs() const {
+        return {Buffer{"o"}, buffer_if(r_.lse, "lse"), r_.o.batch, r_.o.head, r_.o.token};
+    }
+    Arguments sizes() const {
+        return {i32(p_.h), i32(p_.h_kv), i32(p_.d), i32(p_.b * p_.h), i32(p_.columns())};
+    }
+    Arguments visibility() const {
+        const int64_t after = p_.causal == Causal::full ? p_.right : 0;
+        return {i32(std::min(p_.left, kUnbounded)), i32(std::min(after, kUnbounded)), flag(p_.causal != Causal::top_left),
+                flag(after < p_.max_lk()), static_cast<float>(p_.scale)};
     }
     Arguments queries() const { return side("q_starts", p_.lq, p_.max_lq()); }
     Arguments keys() const { return side("k_starts", p_.lk, p_.max_lk()); }
@@ -245,12 +239,27 @@ class Planner {
         return plan_.steps.back();
     }
 
+    // One value for each channel and each of `rows`.
+    void of_channels(std::string_view name, std::string_view entry, Arguments x, Arguments tokens, std::string_view out,
+                     int64_t heads, int64_t rows, std::string_view source) {
+        workspace(out, rows * p_.d * 4);
+        step(name, entry, rows * ((p_.d + kMeanChannels - 1) / kMeanChannels), kMeanThreads,
+             {std::move(x), std::move(tokens), {Buffer{out}, i32(heads), i32(p_.d)}}, source);
+    }
+
     // One mean for each tile (of_tiles) or each sequence, of every head.
-    void mean(std::string_view name, Arguments x, Arguments tokens, std::string_view means, int64_t heads, bool of_tiles) {
-        const int64_t rows = of_tiles ? p_.means() : p_.sequences() * heads;
-        workspace(means, rows * p_.d * 4);
-        step(name, of_tiles ? "sage3_mean_tiles" : "sage3_mean", rows * ((p_.d + kMeanChannels - 1) / kMeanChannels), kMeanThreads,
-             {std::move(x), std::move(tokens), {Buffer{means}, i32(heads), i32(p_.d)}});
+    void mean(std::string_view name, Arguments x, Arguments tokens, std::string_view means, int64_t heads, bool of_tiles,
+              std::string_view source = kPrepare) {
+        of_channels(name, of_tiles ? "sage3_mean_tiles" : "sage3_mean", std::move(x), std::move(tokens), means, heads,
+                    of_tiles ? p_.means() : p_.sequences() * heads, source);
+    }
+
+    // What only the log-sum-exp needs.
+    void row_shift(int64_t q_tiles, std::string_view source) {
+        if (!r_.lse) return;
+        workspace("shift", p_.b * p_.h * p_.lq * 4);
+        step("row_shift", "sage3_row_shift", q_tiles, kThreads,
+             {strided("q", r_.q), queries(), {Buffer{"k_mean"}, Buffer{"shift"}, i32(p_.h), i32(p_.h_kv), i32(p_.d)}}, source);
     }
 
     void smooth(std::string_view name, Arguments x, Arguments tokens, std::string_view means, bool of_tiles,
@@ -275,15 +284,11 @@ class Planner {
         Arguments operands;
         for (const char* name : {"q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_scales", "bias"})
             operands.push_back(Buffer{name});
-        const int64_t after = p_.causal == Causal::full ? p_.right : 0;
         const Arguments mask = {buffer_if(p_.mask != Mask::none, mask_name(p_.mask)), r_.mask.batch, r_.mask.head, r_.mask.token};
         Step& made = step("attention", "sage3_attention", std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
              {std::move(operands), {buffer_if(r_.lse, "shift"), buffer_if(p_.smooth_v, "v_mean")}, mask,
-              {Buffer{"o"}, buffer_if(r_.lse, "lse"), r_.o.batch, r_.o.head, r_.o.token}, queries(), keys(),
-              {i32(p_.h), i32(p_.h_kv), i32(p_.d), i32(p_.b * p_.h), i32(p_.columns()),
-               i32(std::min(p_.left, kUnbounded)), i32(std::min(after, kUnbounded)), flag(p_.causal != Causal::top_left),
-               flag(!p_.global_mean), flag(after < p_.max_lk()), static_cast<float>(p_.scale),
-               1.0f / static_cast<float>(p_.scale)}},
+              outputs(), queries(), keys(), sizes(), {flag(!p_.global_mean)}, visibility(),
+              {1.0f / static_cast<float>(p_.scale)}},
              kAttention);
         made.dynamic_shared_bytes = static_cast<uint32_t>(attention_shared_bytes(p_));
         made.defines.emplace_back("WW_HEAD_DIM", fmt::format("{}", p_.dp()));

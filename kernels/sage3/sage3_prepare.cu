@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Smoothing and quantisers, compiled for one type (WW_TYPE: F16 or Bf16).
 #include "sage3_quantize.cuh"
-#include "sage3_smooth.cuh"
+#include "sage3_means.cuh"
 
 using sage3::Side;
 using sage3::Strided;
@@ -11,13 +11,6 @@ sage3_mean_tiles(const WW_TYPE* x, long long batch, long long head, long long to
                  int tokens, int longest, int stored, float* means, int heads, int depth) {
     sage3::mean<true, WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, means, heads,
                                depth);
-}
-
-extern "C" __global__ void __launch_bounds__(sage3::kMeanThreads)
-sage3_mean(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
-           int tokens, int longest, int stored, float* means, int heads, int depth) {
-    sage3::mean<false, WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, means, heads,
-                                depth);
 }
 
 extern "C" __global__ void __launch_bounds__(sage3::kSmoothThreads)
@@ -36,14 +29,6 @@ sage3_key_bias(const float* q_means, unsigned of_tiles, const int* q_starts, int
     sage3::key_bias<WW_TYPE>(q_means, of_tiles != 0, Side{q_starts, q_sequences, q_tokens, q_longest, q_stored},
                              k_smooth, Side{k_starts, k_sequences, k_tokens, k_longest, k_stored}, bias, columns,
                              heads, kv_heads, depth);
-}
-
-extern "C" __global__ void __launch_bounds__(sage3::kSmoothThreads)
-sage3_row_shift(const WW_TYPE* q, long long batch, long long head, long long token, const int* starts, int sequences,
-                int tokens, int longest, int stored, const float* k_means, float* shift, int heads, int kv_heads,
-                int depth) {
-    sage3::row_shift<WW_TYPE>({q, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, k_means,
-                              shift, heads, kv_heads, depth);
 }
 
 extern "C" __global__ void __launch_bounds__(sage3::kQuantizeThreads)

@@ -53,15 +53,10 @@ ladder::OpenDevice opener(Options& options) {
                uint32_t threads) -> Result<std::unique_ptr<device::Device>> {
         WW_TRY(completions, parse_async_policy(async));
         WW_TRY(order, parse_schedule_policy(schedule));
-        device::EmulatorOptions emulator{.threads = threads,
-                                         .instruction_budget = budget,
-                                         .async = completions,
-                                         .schedule = order};
-        if (const std::string& target = given.empty() ? of_port : given; !target.empty())
-            emulator.target = target;
-        WW_TRY(target, parse_target(emulator.target));
-        (void)target;
-        return device::open_emulated(emulator);
+        return ladder::open_emulator(given.empty() ? of_port : given, {.threads = threads,
+                                                                       .instruction_budget = budget,
+                                                                       .async = completions,
+                                                                       .schedule = order});
     };
 }
 

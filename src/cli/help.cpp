@@ -113,4 +113,9 @@ int report(const Diagnostics& diagnostics, int exit_code) {
     return exit_code;
 }
 
+std::filesystem::path own_program() {
+    std::error_code code;
+    return std::filesystem::read_symlink("/proc/self/exe", code);
+}
+
 }  // namespace ww::cli

@@ -56,9 +56,8 @@ Status check_options(const Options& options) {
 
 Result<std::filesystem::path> library() {
     std::error_code code;
-    const auto self = std::filesystem::read_symlink("/proc/self/exe", code);
-    const auto path = self.parent_path() / kLibrary;
-    if (!code && std::filesystem::exists(path, code)) return path;
+    const auto path = own_program().parent_path() / kLibrary;
+    if (std::filesystem::exists(path, code)) return path;
     return fail(fmt::format("{} is missing: build the target ww_cudart_runtime", path.string()));
 }
 

@@ -25,16 +25,6 @@ struct Options {
     bool force = false, json = false;
 };
 
-Result<std::unique_ptr<device::Device>> open_emulator(const std::string& of_port,
-                                                      uint32_t threads) {
-    device::EmulatorOptions emulator{.threads = threads, .instruction_budget = uint64_t{1} << 32};
-    emulator.async.kind = AsyncPolicy::Kind::lazy;
-    if (!of_port.empty()) emulator.target = of_port;
-    WW_TRY(sound, parse_target(emulator.target));
-    (void)sound;
-    return device::open_emulated(emulator);
-}
-
 // Whether the GPU at hand is one that the port is for.
 Status check_gpu(const std::string& of_port) {
     WW_TRY(gpu, device::open_cuda());
@@ -65,9 +55,8 @@ void fill(silicon::Options& options) {
     options.version = WW_VERSION;
     options.libraries = kernels::references();
     options.plans = kernels::plans();
-    std::error_code code;
-    options.program = fs::read_symlink("/proc/self/exe", code);
-    options.open_device = open_emulator;
+    options.program = own_program();
+    options.open_device = ladder::open_usual_emulator;
     if (options.on == "cuda")
         options.open_device = [](const std::string&, uint32_t) { return device::open_cuda(); };
 }

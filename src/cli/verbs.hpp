@@ -2,6 +2,7 @@
 // How a verb joins the program: one file a verb, one line in verbs.def. See doctor.cpp for a
 // small one. CLI11 stays out of this header; it is slow to compile.
 #pragma once
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ std::string command_of(const CLI::App& app);
 
 // Prints the diagnostics to stderr and returns exit_code (usage: return report(r.error())).
 int report(const Diagnostics& diagnostics, int exit_code = kUsage);
+
+// The file of this program; empty where the system does not tell.
+std::filesystem::path own_program();
 
 struct HelpPage {
     std::string verb;  // "asm", "asm_diff"; "warpwright" is the program's own page

@@ -22,8 +22,7 @@ struct Options {
 
 // Where a build puts the library: beside the program.
 std::filesystem::path own_library() {
-    std::error_code code;
-    return std::filesystem::read_symlink("/proc/self/exe", code).parent_path() / "libsage3.so";
+    return own_program().parent_path() / "libsage3.so";
 }
 
 int run(const Options& options) {

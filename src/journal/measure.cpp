@@ -127,12 +127,7 @@ Result<Verdict> check_port(const fs::path& port, bool on_cuda, const ladder::Lib
     options.plans = plans;
     options.open_device = [on_cuda](const std::string& target, uint32_t threads) -> Result<std::unique_ptr<device::Device>> {
         if (on_cuda) return open_gpu(target);
-        device::EmulatorOptions emulator{.threads = threads, .instruction_budget = uint64_t{1} << 32};
-        emulator.async.kind = AsyncPolicy::Kind::lazy;
-        if (!target.empty()) emulator.target = target;
-        WW_TRY(sound, parse_target(emulator.target));
-        (void)sound;
-        return device::open_emulated(emulator);
+        return ladder::open_usual_emulator(target, threads);
     };
     WW_TRY(report, ladder::check(options));
     Verdict out;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/target.hpp"
 #include "base/text.hpp"
 #include "ladder/climber.hpp"
 #include "ladder/seconds.hpp"
@@ -219,5 +220,17 @@ Result<CheckReport> check(const CheckOptions& options) {
     report.seconds = seconds_since(start);
     return report;
 }
+Result<std::unique_ptr<device::Device>> open_emulator(const std::string& target, device::EmulatorOptions options) {
+    if (!target.empty()) options.target = target;
+    WW_TRY(sound, parse_target(options.target));
+    (void)sound;
+    return device::open_emulated(options);
+}
+
+Result<std::unique_ptr<device::Device>> open_usual_emulator(const std::string& target, uint32_t threads) {
+    return open_emulator(target, {.threads = threads, .instruction_budget = uint64_t{1} << 32,
+                                  .async = {AsyncPolicy::Kind::lazy}});
+}
+
 
 }  // namespace ww::ladder

@@ -20,6 +20,11 @@ namespace ww::ladder {
 using OpenDevice = std::function<Result<std::unique_ptr<device::Device>>(const std::string& target,
                                                                          uint32_t threads)>;
 
+// An emulator of the target (the emulator's own choice where that is empty), which may be wrong.
+Result<std::unique_ptr<device::Device>> open_emulator(const std::string& target, device::EmulatorOptions options);
+// As `check` opens it where nothing else is asked for: completions as late as they may be.
+Result<std::unique_ptr<device::Device>> open_usual_emulator(const std::string& target, uint32_t threads);
+
 struct CheckOptions {
     std::filesystem::path port;  // the port.toml or its folder
     std::string implementation;  // glob; empty: all but reference and float64

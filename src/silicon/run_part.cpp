@@ -59,8 +59,7 @@ Result<std::string> run_part(const Options& options, const std::string& part) {
     const std::string kind = part.substr(0, part.find('>'));
     const std::string behind = kind == part ? "" : part.substr(kind.size() + 1);
     if (kind == "new-tests" || kind == "recorded-tests") {
-        WW_TRY(log, exectest::load_recorded_log(
-                        std::filesystem::path(options.archive).replace_extension(".log")));
+        WW_TRY(log, exectest::load_recorded_log(options.recorded_log()));
         return tests(options, [&, fresh = kind == "new-tests"](const exectest::TestFile& test) {
             return test.name > behind && (log.executed.count(test.name) == 0) == fresh;
         });

@@ -30,6 +30,13 @@ std::string last_line(const std::string& text) {
     return std::string(lines.back());
 }
 
+// What a process printed as what it says, or why there is nothing.
+template <class Read>
+auto read_by(Read read, const Result<std::string>& text) -> decltype(read(*text)) {
+    if (!text) return text.failure();
+    return read(*text);
+}
+
 class Measurement {
   public:
     Measurement(const Options& options, const port::Port& port) : options_(options), port_(port) {}
@@ -57,8 +64,7 @@ class Measurement {
         for (const toolchain::Found& part : toolchain::survey())
             report_.toolchain.emplace_back(part.component,
                                            part.version.empty() ? "missing" : part.version);
-        WW_TRY(log, exectest::load_recorded_log(
-                        std::filesystem::path(options_.archive).replace_extension(".log")));
+        WW_TRY(log, exectest::load_recorded_log(options_.recorded_log()));
         report_.recorded_on = log.device;
         WW_TRY(tests, exectest::load_tests(options_.folder, options_.test_glob));
         for (const exectest::TestFile& test : tests)
@@ -115,8 +121,7 @@ class Measurement {
             return ok();
         }
         report_.sums.started = true;
-        const auto text = start_part("sums", options_.limit);
-        auto read = text ? read_sums(*text) : Result<SumsReport>(text.failure());
+        auto read = read_by(read_sums, start_part("sums", options_.limit));
         if (read)
             report_.sums.report = std::move(*read);
         else
@@ -138,9 +143,8 @@ class Measurement {
         const std::string last = report_.fresh.tests.empty() ? "" : report_.fresh.tests.back().name;
         for (const std::string& name : fresh_names_) {
             if (name <= last) continue;
-            const auto text = start_part("test:" + name,
-                                         std::min<std::chrono::milliseconds>(kOne, options_.limit));
-            auto read = text ? read_tests(*text) : Result<std::vector<TestOutcome>>(text.failure());
+            auto read = read_by(read_tests, start_part("test:" + name, std::min<std::chrono::milliseconds>(
+                                                                           kOne, options_.limit)));
             if (read && read->size() == 1)
                 report_.fresh.tests.push_back(std::move(read->front()));
             else
@@ -167,8 +171,7 @@ class Measurement {
         into.started = true;
         std::string all = part;
         for (int faults = 0;; ++faults) {
-            const auto text = start_part(all, 4 * options_.limit);
-            auto read = text ? read_tests(*text) : Result<std::vector<TestOutcome>>(text.failure());
+            auto read = read_by(read_tests, start_part(all, 4 * options_.limit));
             if (!read) {
                 broken(into, read.error());
                 break;
@@ -217,8 +220,7 @@ class Measurement {
 
     Status times() {
         report_.times.started = true;
-        const auto text = start_part("times", 2 * options_.limit);
-        auto read = text ? read_times(*text) : Result<ladder::TimesReport>(text.failure());
+        auto read = read_by(read_times, start_part("times", 2 * options_.limit));
         if (read)
             report_.times.report = std::move(*read);
         else

@@ -21,6 +21,8 @@ struct Options {
     std::string bench_glob;   // of the times; empty: those marked bench, else the three largest
     std::string test_glob;    // instruction tests; empty: all
     std::filesystem::path folder = "tests/ptx/exec", archive = "tests/ptx/recorded.bin";
+    // Beside the archive: which GPU executed which test.
+    std::filesystem::path recorded_log() const { return std::filesystem::path(archive).replace_extension(".log"); }
     std::chrono::seconds limit{300};  // of a process
     uint32_t repeats = 20;
     std::filesystem::path program;  // this one

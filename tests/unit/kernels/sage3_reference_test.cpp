@@ -2,92 +2,36 @@
 // What each part of the algorithm is worth: the reference with a part taken away, against attention
 // in double without quantisation. Figures of our own emulation and of public ports are the yardstick.
 #include "sage3/sage3_reference.hpp"
+// links: sage3_ablated
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "numerics/formats.hpp"
-#include "port/distribution.hpp"
+#include "sage3_ablated.hpp"
 
 namespace ww::sage3 {
 namespace {
 
 using port::Distribution;
 
-Values drawn(const Distribution& distribution, const char* name, int64_t rows, int64_t d, uint64_t seed) {
-    const auto layout = port::make_layout(port::Dtype::f16, {1, 1, rows, d});
-    const auto tensor = port::generate(distribution, name, *layout, seed);
-    Values out(static_cast<size_t>(rows * d));
-    for (int64_t i = 0; i < rows * d; ++i) out[static_cast<size_t>(i)] = tensor->get(i);
-    return out;
-}
+struct Ablated {
+    Data data;
+    Values plain;
 
-// x minus the mean of its run, as f16.
-Values smoothed(const Values& x, const Values& means, int64_t d, int64_t rows_per_mean) {
-    Values out(x.size());
-    for (size_t i = 0; i < x.size(); ++i) {
-        const size_t run = i / static_cast<size_t>(d * rows_per_mean), c = i % static_cast<size_t>(d);
-        const auto code = numerics::encode(numerics::Format::f16, x[i] - means[run * static_cast<size_t>(d) + c]);
-        out[i] = numerics::decode(numerics::Format::f16, code);
-    }
-    return out;
-}
-
-// x as NVFP4 values. Groups lie along the columns, or along the rows (of V).
-Values quantised(const Values& x, int64_t rows, int64_t d, bool along_rows) {
-    Values out(x.size());
-    const int64_t step = along_rows ? d : 1;
-    for (int64_t group = 0; group < rows * d / kGroup; ++group) {
-        const int64_t first = along_rows ? group / d * kGroup * d + group % d : group * kGroup;
-        std::array<float, kGroup> values;
-        for (int64_t j = 0; j < kGroup; ++j)
-            values[static_cast<size_t>(j)] = static_cast<float>(x[static_cast<size_t>(first + j * step)]);
-        const Group made = quantize_group(values);
-        for (int64_t j = 0; j < kGroup; ++j)
-            out[static_cast<size_t>(first + j * step)] =
-                numerics::decode(numerics::Format::e2m1, made.codes[static_cast<size_t>(j)]) *
-                numerics::decode(numerics::Format::e4m3, made.scale);
-    }
-    return out;
-}
-
-struct Data {
-    Problem problem{.lq = 128, .lk = 1024, .d = 128, .scale = 1 / std::sqrt(128.0)};
-    Values q, k, v, plain;
-
-    Data(const Distribution& of_q, const Distribution& of_k, const Distribution& of_v = {}, uint64_t seed = 0)
-        : q(drawn(of_q, "q", problem.lq, problem.d, seed)),
-          k(drawn(of_k, "k", problem.lk, problem.d, seed)),
-          v(drawn(of_v, "v", problem.lk, problem.d, seed)),
-          plain(plain_attention(problem, whole_batches(problem), q, k, v).o) {}
+    Ablated(const Distribution& q, const Distribution& k, const Distribution& v = {}, uint64_t seed = 0)
+        : data(*generated("", {.lq = 128, .lk = 1024, .d = 128, .scale = 1 / std::sqrt(128.0)}, q, k, v, seed)),
+          plain(plain_attention(data.problem, whole_batches(data.problem), data.q, data.k, data.v).o) {}
 
     // Relative L2 error of the algorithm, or of what is left of it.
     double error(bool smooth, PQuantisation p) const {
-        Values q_mean = mean_of(q, problem.d);  // one tile
-        Values k_mean = mean_of(k, problem.d);
-        if (!smooth) q_mean.assign(q_mean.size(), 0), k_mean.assign(k_mean.size(), 0);
-        const Values qs = smoothed(q, q_mean, problem.d, kTile);
-        const Values ks = smoothed(k, k_mean, problem.d, problem.lk);
-        Values bias(static_cast<size_t>(problem.query_tiles() * problem.lkp()), 0.0);
-        for (size_t i = 0; i < bias.size(); ++i)
-            for (size_t c = 0; c < 128; ++c)
-                bias[i] += q_mean[i / static_cast<size_t>(problem.lk) * 128 + c] *
-                           ks[i % static_cast<size_t>(problem.lk) * 128 + c];
-        const Values shift(static_cast<size_t>(problem.lq), 0.0);
-        const Values o = quantised_attention(problem, whole_batches(problem), quantised(qs, problem.lq, problem.d, false),
-                                             quantised(ks, problem.lk, problem.d, false),
-                                             quantised(v, problem.lk, problem.d, true), bias, shift,
-                                             {.quantisation = p}).o;
-        double wrong = 0, all = 0;
-        for (size_t i = 0; i < o.size(); ++i)
-            wrong += (o[i] - plain[i]) * (o[i] - plain[i]), all += plain[i] * plain[i];
-        return std::sqrt(wrong / all);
+        const Variant variant{.name = "", .smooth_k = smooth, .q_mean = smooth ? QMean::block : QMean::none, .p = p};
+        return errors_of(ablated_attention(data, variant), plain).relative_l2;
     }
 };
 
 TEST(Sage3Reference, has_the_known_error_on_normal_data) {
-    const Data data({}, {});
+    const Ablated data({}, {});
     const double two_level = data.error(true, PQuantisation::two_level);
     EXPECT_NEAR(two_level, 0.191, 0.01);
     EXPECT_NEAR(data.error(true, PQuantisation::none), 0.167, 0.01);
@@ -96,7 +40,7 @@ TEST(Sage3Reference, has_the_known_error_on_normal_data) {
 TEST(Sage3Reference, needs_smoothing_on_biased_channels) {
     const Distribution q{.kind = Distribution::Kind::biased, .value = 6, .fraction = 0.1};
     const Distribution k{.kind = Distribution::Kind::biased, .value = 12, .fraction = 0.1};
-    const Data data(q, k, {}, 10);  // case `biased` of the port; 0.9 to 2.3 with other seeds
+    const Ablated data(q, k, {}, 10);  // case `biased` of the port; 0.9 to 2.3 with other seeds
     EXPECT_NEAR(data.error(true, PQuantisation::two_level), 0.15, 0.02);
     EXPECT_GT(data.error(false, PQuantisation::two_level), 2);
 }
@@ -105,7 +49,7 @@ TEST(Sage3Reference, needs_two_levels_where_one_key_takes_most_of_a_row) {
     const Distribution q{.mean = 0.5};
     const Distribution k{.kind = Distribution::Kind::sinks, .value = 1.6, .scale = 1, .axis = -2};
     const Distribution v{.kind = Distribution::Kind::sinks, .value = 0, .scale = 0.01, .axis = -2};
-    const Data data(q, k, v);  // case `sinks` of the port
+    const Ablated data(q, k, v);  // case `sinks` of the port
     const double two_level = data.error(true, PQuantisation::two_level);
     const double direct = data.error(true, PQuantisation::direct);
     EXPECT_NEAR(two_level, 0.35, 0.03);
