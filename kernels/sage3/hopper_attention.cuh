@@ -224,6 +224,7 @@ __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, c
     const float k_scale = p.k_scales[(static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored) / kKeys + tile];
     ptx::wgmma_wait_group_sync_aligned<0>();
     fence_operands(s);
+    wait(values, parity);  // here, for a branch within the softmax would cut what the compiler interleaves
     if (signals) ptx::mbarrier_arrive(M::empty(keys));
     const Scaling scaling{{ptx::mul_rn_f32(rows.scale[0], k_scale), ptx::mul_rn_f32(rows.scale[1], k_scale)}};
     float rescale[2];
@@ -231,7 +232,6 @@ __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, c
     softmax<kMasked>(p, work, at, tile * kKeys, scaling, s, rows.max, rescale, codes);
     tap_scores<kMasked>(p, work, at, tile, scaling, s, codes, rows.max);
     float o[kDepth / 2 + 4];
-    wait(values, parity);
     turn.next();
     begin_p_v<kDepth>(codes, memory.values(stage), o);
     if (more) {

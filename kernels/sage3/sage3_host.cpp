@@ -169,6 +169,7 @@ class Call {
         device::Launch out;
         out.grid.x = step.grid;
         out.block.x = step.block;
+        out.cluster.x = step.cluster;
         out.dynamic_shared_bytes = step.dynamic_shared_bytes;
         for (const Argument& each : step.arguments) out.arguments.push_back(argument(each));
         return out;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that both paths launch, compiled for one type (WW_TYPE): the mean of each sequence, and q . k_mean of each row.
 #pragma once
+#include "sage3_sequence.cuh"
 #include "sage3_smooth.cuh"
 
-extern "C" __global__ void __launch_bounds__(sage3::kMeanThreads)
+extern "C" __global__ void __launch_bounds__(sage3::kSequenceThreads, 2)
 sage3_mean(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
            int tokens, int longest, int stored, float* means, int heads, int depth) {
-    sage3::mean<false, WW_TYPE>({x, batch, head, token}, sage3::Side{starts, sequences, tokens, longest, stored}, means,
-                                heads, depth);
+    sage3::sequence_mean<WW_TYPE>({x, batch, head, token}, sage3::Side{starts, sequences, tokens, longest, stored}, means,
+                                  heads, depth);
 }
 
 extern "C" __global__ void __launch_bounds__(sage3::kSmoothThreads)

@@ -14,9 +14,8 @@ namespace {
 
 constexpr int64_t kThreads = 256;  // of every kernel but key_bias (kTile) and attention
 constexpr int64_t kAttentionThreads = 384;  // two warpgroups that compute, one that loads
-constexpr int64_t kHopperQuantizeThreads = 512;
-constexpr int64_t kMeanThreads = 1024;      // of means and channel maxima
-constexpr int64_t kMeanChannels = 32;       // of one block of sage3_mean
+constexpr int64_t kSequenceThreads = 512, kSequenceBlocks = 8;  // of what joins all tokens of a sequence (sage3_sequence.cuh)
+constexpr int64_t kTileMeanThreads = 1024, kTileMeanChannels = 32;  // of a block of sage3_mean_tiles
 constexpr int64_t kMaxLength = int64_t{1} << 28, kMaxSequences = int64_t{1} << 20;
 constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
 constexpr int64_t kMaxSpan = int64_t{1} << 50;
@@ -161,23 +160,21 @@ class Planner {
     void make_int8() {
         const int64_t q_tiles = p_.b * p_.h * p_.query_tiles(), k_tiles = p_.b * p_.h_kv * (p_.lkp() / kTile);
         mean("mean_k", strided("k", r_.k), keys(), "k_mean", p_.h_kv, false, kHopperPrepare);
-        of_channels("max_v", "hopper_channel_max", strided("v", r_.v), keys(), "v_largest", p_.h_kv, p_.sequences() * p_.h_kv,
-                    kHopperPrepare);
+        of_sequences("max_v", "hopper_channel_max", strided("v", r_.v), keys(), {int64_t{0}}, "v_largest", p_.h_kv, kHopperPrepare);
         row_shift(q_tiles, kHopperPrepare);
         workspace("q_codes", q_tiles * kTile * p_.dp());
         workspace("q_scales", q_tiles * kTile * 4);
-        step("quantize_q", "hopper_quantize_q", q_tiles, kHopperQuantizeThreads,
-             {strided("q", r_.q), queries(), {int64_t{0}, Buffer{"q_codes"}, Buffer{"q_scales"}, i32(p_.h), i32(p_.d), i32(p_.dp())}},
+        step("quantize_q", "hopper_quantize_q", q_tiles, kThreads,
+             {strided("q", r_.q), queries(), {int64_t{0}, Buffer{"q_codes"}, Buffer{"q_scales"}, i32(p_.h), i32(p_.d)}},
              kHopperPrepare);
         workspace("k_codes", k_tiles * kTile * p_.dp());
         workspace("k_scales", k_tiles * 4);
-        step("quantize_k", "hopper_quantize_k", k_tiles, kHopperQuantizeThreads,
-             {strided("k", r_.k), keys(),
-              {Buffer{"k_mean"}, Buffer{"k_codes"}, Buffer{"k_scales"}, i32(p_.h_kv), i32(p_.d), i32(p_.dp())}},
+        step("quantize_k", "hopper_quantize_k", k_tiles, kThreads,
+             {strided("k", r_.k), keys(), {Buffer{"k_mean"}, Buffer{"k_codes"}, Buffer{"k_scales"}, i32(p_.h_kv), i32(p_.d)}},
              kHopperPrepare);
         workspace("v_codes", k_tiles * kTile * p_.dp());
-        step("quantize_v", "hopper_quantize_v", k_tiles, kHopperQuantizeThreads,
-             {strided("v", r_.v), keys(), {Buffer{"v_largest"}, Buffer{"v_codes"}, i32(p_.h_kv), i32(p_.d), i32(p_.dp())}},
+        step("quantize_v", "hopper_quantize_v", k_tiles, p_.dp(),
+             {strided("v", r_.v), keys(), {int64_t{0}, Buffer{"v_largest"}, Buffer{"v_codes"}, i32(p_.h_kv), i32(p_.d)}},
              kHopperPrepare);
         int8_attention(q_tiles);
     }
@@ -192,7 +189,6 @@ class Planner {
         constexpr int64_t kStages = 3;
         made.dynamic_shared_bytes = static_cast<uint32_t>(kTile * p_.dp() + kStages * (2 * kTile * p_.dp() + 8 * kTile) +
                                                           8 * 16 * 128 + 16 * (2 * kStages + 1));
-        made.defines.emplace_back("WW_HEAD_DIM", fmt::format("{}", p_.dp()));
         for (const char* name : {"s", "p_codes", "row_max", "row_sum"}) made.tap_arguments.push_back(Buffer{name});
     }
 
@@ -235,23 +231,28 @@ class Planner {
                  .grid = static_cast<uint32_t>(grid), .block = static_cast<uint32_t>(block)};
         for (const Arguments& each : arguments) out.arguments.insert(out.arguments.end(), each.begin(), each.end());
         out.defines.emplace_back("WW_TYPE", r_.type == Type::f16 ? "F16" : "Bf16");
+        if (source != kPrepare) out.defines.emplace_back("WW_HEAD_DIM", fmt::format("{}", p_.dp()));
         plan_.steps.push_back(std::move(out));
         return plan_.steps.back();
     }
 
-    // One value for each channel and each of `rows`.
-    void of_channels(std::string_view name, std::string_view entry, Arguments x, Arguments tokens, std::string_view out,
-                     int64_t heads, int64_t rows, std::string_view source) {
+    // One value for each channel of each sequence and head, of all its tokens.
+    void of_sequences(std::string_view name, std::string_view entry, Arguments x, Arguments tokens, Arguments means,
+                      std::string_view out, int64_t heads, std::string_view source) {
+        const int64_t rows = p_.sequences() * heads;
         workspace(out, rows * p_.d * 4);
-        step(name, entry, rows * ((p_.d + kMeanChannels - 1) / kMeanChannels), kMeanThreads,
-             {std::move(x), std::move(tokens), {Buffer{out}, i32(heads), i32(p_.d)}}, source);
+        step(name, entry, rows * kSequenceBlocks, kSequenceThreads,
+             {std::move(x), std::move(tokens), std::move(means), {Buffer{out}, i32(heads), i32(p_.d)}}, source)
+            .cluster = kSequenceBlocks;
     }
 
     // One mean for each tile (of_tiles) or each sequence, of every head.
     void mean(std::string_view name, Arguments x, Arguments tokens, std::string_view means, int64_t heads, bool of_tiles,
               std::string_view source = kPrepare) {
-        of_channels(name, of_tiles ? "sage3_mean_tiles" : "sage3_mean", std::move(x), std::move(tokens), means, heads,
-                    of_tiles ? p_.means() : p_.sequences() * heads, source);
+        if (!of_tiles) return of_sequences(name, "sage3_mean", std::move(x), std::move(tokens), {}, means, heads, source);
+        workspace(means, p_.means() * p_.d * 4);
+        step(name, "sage3_mean_tiles", p_.means() * ((p_.d + kTileMeanChannels - 1) / kTileMeanChannels), kTileMeanThreads,
+             {std::move(x), std::move(tokens), {Buffer{means}, i32(heads), i32(p_.d)}}, source);
     }
 
     // What only the log-sum-exp needs.
@@ -291,7 +292,6 @@ class Planner {
               {1.0f / static_cast<float>(p_.scale)}},
              kAttention);
         made.dynamic_shared_bytes = static_cast<uint32_t>(attention_shared_bytes(p_));
-        made.defines.emplace_back("WW_HEAD_DIM", fmt::format("{}", p_.dp()));
         made.defines.emplace_back("WW_MASK", kMasks[static_cast<size_t>(p_.mask)]);
         for (const char* name : {"s", "group_max", "p_codes", "p_scales", "row_max", "row_sum", "o_tile"})
             made.tap_arguments.push_back(Buffer{name});

@@ -50,7 +50,7 @@ struct Step {
     std::string_view source;  // file in kernels/sage3
     std::string_view entry;
     std::vector<std::pair<std::string, std::string>> defines;
-    uint32_t grid = 1, block = 1, dynamic_shared_bytes = 0;
+    uint32_t grid = 1, block = 1, cluster = 1, dynamic_shared_bytes = 0;
     std::vector<Argument> arguments;
     std::vector<Argument> tap_arguments;  // behind them, in a build with WW_TAPS=1
 };

@@ -71,6 +71,7 @@ Result<port::KernelImpl> stage_of(const sage3::Request& request, std::string_vie
         for (auto* dims : {&out.grid, &out.block, &out.cluster}) dims->fill(Expr::constant(1));
         out.grid[0] = Expr::constant(step.grid);
         out.block[0] = Expr::constant(step.block);
+        out.cluster[0] = Expr::constant(step.cluster);
         out.shared_bytes = Expr::constant(step.dynamic_shared_bytes);
         for (const sage3::Argument& each : step.arguments) out.args.push_back(arg_of(each));
         for (const sage3::Argument& each : step.tap_arguments) out.tap_args.push_back(arg_of(each));

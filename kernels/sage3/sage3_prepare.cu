@@ -9,7 +9,7 @@ using sage3::Strided;
 extern "C" __global__ void __launch_bounds__(sage3::kMeanThreads)
 sage3_mean_tiles(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
                  int tokens, int longest, int stored, float* means, int heads, int depth) {
-    sage3::mean<true, WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, means, heads,
+    sage3::tile_mean<WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, means, heads,
                                depth);
 }
 

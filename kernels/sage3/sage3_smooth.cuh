@@ -3,46 +3,30 @@
 // from the logits comes back as a bias for each key. The tensors are not touched: the results are copies.
 #pragma once
 #include "../common/ptx_sync.cuh"
-#include "sage3_common.cuh"
+#include "sage3_sequence.cuh"
 
 namespace sage3 {
 
 constexpr int kSmoothThreads = 256, kMeanThreads = 1024;
 constexpr int kMeanChannels = 32;  // of a block
-constexpr int kMaxDepth = 256;
 
-// Means over the tokens of each tile (kTiles: [BH, stored / 128, D], zeros where a tile has none) or of each sequence
-// ([sequences, H, D]). One block makes 32 channels of one mean; of 32 threads that share a channel each adds every
-// 32nd token.
-template <bool kTiles, class T>
-__device__ void mean(const Strided<T>& x, const Side& side, float* means, int heads, int depth) {
-    constexpr int kParts = kMeanThreads / kMeanChannels, kRun = 8;
+// Means over the tokens of each tile: [BH, stored / 128, D], zeros where a tile has none. One block makes 32 channels of
+// one mean; of 32 threads that share a channel each adds every 32nd token.
+template <class T>
+__device__ void tile_mean(const Strided<T>& x, const Side& side, float* means, int heads, int depth) {
+    constexpr int kParts = kMeanThreads / kMeanChannels;
     __shared__ float sums[kParts][kMeanChannels];
-    const int slices = (depth + kMeanChannels - 1) / kMeanChannels;
-    const int number = blockIdx.x / slices;
-    int batch, head, first, rows;
-    if (kTiles) {
-        const TileOf tile = TileOf::of(side, heads, number);
-        batch = tile.sequence.batch, head = tile.bh % heads, first = tile.token(0), rows = tile.rows();
-    } else {
-        const Sequence sequence = side.sequence(number / heads);
-        batch = sequence.batch, head = number % heads, first = sequence.first, rows = sequence.length;
-    }
+    const int slices = (depth + kMeanChannels - 1) / kMeanChannels, number = blockIdx.x / slices;
+    const TileOf tile = TileOf::of(side, heads, number);
     const int channel = blockIdx.x % slices * kMeanChannels + threadIdx.x % kMeanChannels;
-    const int part = threadIdx.x / kMeanChannels;
+    const int part = threadIdx.x / kMeanChannels, rows = tile.rows();
     float sum = 0.0f;
-    if (channel < depth)
-        for (int run = part; run < rows; run += kParts * kRun) {  // short runs lose fewer bits
-            float tokens[kRun], of_run = 0.0f;
 #pragma unroll
-            for (int i = 0; i < kRun; ++i) {
-                const int l = run + i * kParts;
-                tokens[i] = l < rows ? widen(x.row(batch, head, first + l)[channel]) : 0.0f;
-            }
-#pragma unroll
-            for (int i = 0; i < kRun; ++i) of_run = ptx::add_rn_f32(of_run, tokens[i]);
-            sum = ptx::add_rn_f32(sum, of_run);
-        }
+    for (int i = 0; i < kTile / kParts; ++i) {
+        const int row = part + i * kParts;
+        if (channel < depth && row < rows)
+            sum = ptx::add_rn_f32(sum, widen(x.row(tile.sequence.batch, tile.bh % heads, tile.token(row))[channel]));
+    }
     sums[part][threadIdx.x % kMeanChannels] = sum;
     ptx::bar_sync(0);
     if (part != 0 || channel >= depth) return;
