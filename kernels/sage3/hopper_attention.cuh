@@ -73,12 +73,7 @@ __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDe
     unsigned of_queries = 0;
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
         const Work work = Work::of<kKeys, false>(p, item);
-        if (work.empty() || work.visits.count == 0) continue;  // then nobody waits for the queries, either
-        wait(M::empty(memory.queries_full()), of_queries ^ 1);
-        of_queries ^= 1;
-        ptx::mbarrier_arrive_expect_tx_relaxed_cta(memory.queries_full(), M::kQueries);
-        const long long query = (static_cast<long long>(work.bh) * p.queries.tiles() + work.tile) * kTile;
-        ptx::cp_async_bulk_shared_global(memory.start, p.q_codes + query * kDepth, M::kQueries, memory.queries_full());
+        if (work.empty()) continue;
         const long long first = static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored;
         for (int visit = 0; visit < work.visits.count; ++visit, turn.next()) {
             const long long row = first + work.visits.tile(visit) * kKeys;
@@ -86,6 +81,13 @@ __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDe
             wait(M::empty(keys), turn.parity ^ 1);
             ptx::mbarrier_arrive_expect_tx_relaxed_cta(keys, M::kCodes);
             ptx::cp_async_bulk_shared_global(memory.keys(turn.stage), p.k_codes + row * kDepth, M::kCodes, keys);
+            if (visit == 0) {  // behind the first keys, which need not wait for the last work's queries
+                wait(M::empty(memory.queries_full()), of_queries ^ 1);
+                of_queries ^= 1;
+                ptx::mbarrier_arrive_expect_tx_relaxed_cta(memory.queries_full(), M::kQueries);
+                const long long query = (static_cast<long long>(work.bh) * p.queries.tiles() + work.tile) * kTile;
+                ptx::cp_async_bulk_shared_global(memory.start, p.q_codes + query * kDepth, M::kQueries, memory.queries_full());
+            }
             wait(M::empty(values), turn.parity ^ 1);
             ptx::mbarrier_arrive_expect_tx_relaxed_cta(values, M::kCodes);
             ptx::cp_async_bulk_shared_global(memory.values(turn.stage), p.v_codes + row * kDepth, M::kCodes, values);
@@ -239,6 +241,7 @@ __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, c
         begin_q_k<kDepth>(queries, memory.keys(turn.stage), s);
         ptx::wgmma_wait_group_sync_aligned<1>();
     } else {
+        if (signals) ptx::mbarrier_arrive(M::empty(memory.queries_full()));
         ptx::wgmma_wait_group_sync_aligned<0>();
     }
     fence_operands(o);
@@ -306,8 +309,6 @@ __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDe
             step<kDepth, true>(p, work, at, visit, memory, queries, turn, s, rows);
         for (; visit < work.visits.count; ++visit)
             step<kDepth, false>(p, work, at, visit, memory, queries, turn, s, rows);
-        if (work.visits.count > 0 && threadIdx.x % 128 == 0)
-            ptx::mbarrier_arrive(Memory<kDepth>::empty(memory.queries_full()));
         int same = item, thread = threadIdx.x;
         asm volatile("" : "+r"(same), "+r"(thread));
         const Work again = Work::of<kKeys, false>(p, same);
