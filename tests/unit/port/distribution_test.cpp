@@ -70,6 +70,20 @@ TEST(distribution, seed_and_name_matter) {
     EXPECT_NE(must(generate(d, "x", layout, 1)).bytes, must(generate(d, "y", layout, 1)).bytes);
 }
 
+// Large tensors are made by several threads: of two 4-bit elements a byte, of a byte each, and where strides leave gaps.
+TEST(distribution, threads_make_the_same_bits) {
+    Distribution d;
+    d.mean = 0.25;
+    for (const Layout& layout : {must(make_layout(Dtype::e2m1, {1001, 1002})), must(make_layout(Dtype::bf16, {7, 150'001})),
+                                 must(make_layout(Dtype::f32, {1000, 1001}, std::vector<int64_t>{1003, 1}))}) {
+        const Tensor made = must(generate(d, "x", layout, 5));
+        Tensor due = must(Tensor::zeros("x", layout));
+        for (int64_t i = 0; i < layout.elements; ++i)
+            due.set(i, 0.25 + random_normal(5, stream_of("x"), static_cast<uint64_t>(i)));
+        EXPECT_EQ(made.bytes, due.bytes) << layout.text();
+    }
+}
+
 TEST(distribution, one_hot_has_one_in_each_line) {
     const Tensor x = make({.kind = Kind::one_hot, .value = 3, .axis = 1}, Dtype::f16, {2, 5, 3});
     for (int64_t b = 0; b < 2; ++b)
