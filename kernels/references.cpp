@@ -17,6 +17,7 @@ ladder::LibraryTable references() {
         {"sage3_quantize_k", sage3_quantize_k},
         {"sage3_quantize_v", sage3_quantize_v},
         {"sage3_attention", sage3_attention},
+        {"sage3_rows", sage3_rows},
         {"sage3_api", sage3_api},
         {"hopper_max_v", hopper_max_v},
         {"hopper_quantize_q", hopper_quantize_q},

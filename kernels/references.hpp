@@ -21,6 +21,8 @@ Status sage3_quantize_k(const ladder::LibraryCall& call);
 Status sage3_quantize_v(const ladder::LibraryCall& call);
 Status sage3_attention(const ladder::LibraryCall& call);
 Status sage3_attention_unquantised(const ladder::LibraryCall& call);
+// Some rows of its o in double: from q, k, v and `rows`, [n, 3] of batch, head and query.
+Status sage3_rows(const ladder::LibraryCall& call);
 
 // Its Hopper path, the stages that differ.
 Status hopper_max_v(const ladder::LibraryCall& call);

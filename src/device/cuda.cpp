@@ -13,6 +13,7 @@
 #include "device/cuda_stdout.hpp"
 #include "device/device.hpp"
 #include "driver/driver.hpp"
+#include "driver/nvml.hpp"
 
 namespace ww::device {
 namespace {
@@ -60,6 +61,8 @@ class CudaDevice final : public Device {
     Status check(KernelId kernel, const Launch& launch) override;
     Result<LaunchReport> launch(KernelId kernel, const Launch& launch) override;
     Result<std::vector<double>> time_launches(KernelId kernel, const Launch& launch, uint32_t count) override;
+    Result<std::vector<double>> time_turns(std::span<const Turn> turns, uint32_t untimed) override;
+    std::optional<Condition> condition() override;
     Result<TensorMap> encode_tensor_map(const TensorMapTiled& tiled) override;
     void trace_writes(bool) override {}
     std::optional<WriteRecord> last_write(Address) const override { return std::nullopt; }
@@ -72,7 +75,8 @@ class CudaDevice final : public Device {
     Status prepare(const Kernel& kernel, const Launch& launch);
     Code start(const Kernel& kernel, const Launch& launch);
     Code run(const Kernel& kernel, const Launch& launch, float& milliseconds);
-    Code start_between(const Kernel& kernel, const Launch& launch, std::span<const Handle> events);
+    void read_rates();
+    Code start_between(std::span<const Turn> turns, std::span<const Handle> events);
 
     const Driver& cu_;
     driver::Ordinal ordinal_;
@@ -132,7 +136,20 @@ Status CudaDevice::read_info() {
     info_.multiprocessors = static_cast<uint32_t>(processors);
     info_.memory_bytes = memory;
     info_.max_shared_bytes = static_cast<uint32_t>(shared);
+    if (!code) read_rates();
     return succeeded(code, "read the device's attributes");
+}
+
+// What a driver does not tell stays 0.
+void CudaDevice::read_rates() {
+    const auto read = [&](int attribute) {
+        int value = 0;
+        return cu_.DeviceGetAttribute(&value, attribute, ordinal_) == kSuccess ? value : 0;
+    };
+    info_.l2_bytes = static_cast<uint64_t>(read(driver::kL2Bytes));
+    info_.clock_hz = 1e3 * read(driver::kClockKhz);
+    // Two transfers a clock.
+    info_.memory_bytes_per_second = 2e3 * read(driver::kMemoryClockKhz) * (read(driver::kMemoryBusBits) / 8);
 }
 
 CudaDevice::~CudaDevice() {
@@ -400,38 +417,65 @@ Result<LaunchReport> CudaDevice::launch(KernelId kernel, const Launch& launch) {
     return report;
 }
 
-// Launches without a pause: the time between two events is then the kernel's, not the host's. The
-// first launch fills the queue, and lies before the first event.
-Code CudaDevice::start_between(const Kernel& kernel, const Launch& launch, std::span<const Handle> events) {
-    Code code = start(kernel, launch);
-    for (size_t i = 0; i < events.size() && !code; ++i) {
-        if (i > 0) code = start(kernel, launch);
-        if (!code) code = cu_.EventRecord(events[i], stream_);
+// Launches without a pause: the time between two events is then the kernels', not the host's. The
+// turns before the first event fill the queue.
+Code CudaDevice::start_between(std::span<const Turn> turns, std::span<const Handle> events) {
+    const size_t untimed = turns.size() + 1 - events.size();
+    Code code = kSuccess;
+    for (size_t i = 0; i < turns.size() && !code; ++i) {
+        if (i == untimed) code = cu_.EventRecord(events[0], stream_);
+        for (const Queued& each : turns[i])
+            if (!code) code = start(kernels_.at(each.kernel), *each.launch);
+        if (!code && i >= untimed) code = cu_.EventRecord(events[i + 1 - untimed], stream_);
     }
     if (!code) code = cu_.StreamSynchronize(stream_);
     return code;
 }
 
-Result<std::vector<double>> CudaDevice::time_launches(KernelId kernel, const Launch& launch, uint32_t count) {
-    WW_TRY(checked, check(kernel, launch));
-    (void)checked;
-    const Kernel& target = kernels_.at(kernel);
-    WW_TRY(prepared, prepare(target, launch));
-    (void)prepared;
-    std::vector<Handle> events(size_t{count} + 1, nullptr);
+Result<std::vector<double>> CudaDevice::time_turns(std::span<const Turn> turns, uint32_t untimed) {
+    WW_CHECK(untimed < turns.size(), "no turn is timed");
+    for (const Turn& turn : turns)
+        for (const Queued& each : turn) {
+            WW_TRY(checked, check(each.kernel, *each.launch));
+            (void)checked;
+            WW_TRY(prepared, prepare(kernels_.at(each.kernel), *each.launch));
+            (void)prepared;
+        }
+    std::vector<Handle> events(turns.size() - untimed + 1, nullptr);
     Code code = kSuccess;
     for (size_t i = 0; i < events.size() && !code; ++i) code = cu_.EventCreate(&events[i], 0);
-    if (!code) code = start_between(target, launch, events);
+    if (!code) code = start_between(turns, events);
     std::vector<double> seconds;
     for (size_t i = 1; i < events.size() && !code; ++i) {
         float milliseconds = 0;
         code = cu_.EventElapsedTime(&milliseconds, events[i - 1], events[i]);
         seconds.push_back(double{milliseconds} * 1e-3);
     }
-    WW_TRY(done, succeeded(code, fmt::format("time kernel {}", target.name)));
-    (void)done;
-    for (Handle event : events) cu_.EventDestroy(event);
+    const std::string& first = kernels_.at(turns[0].at(0).kernel).name;
+    const Status done = succeeded(code, fmt::format("time kernel {}", first));
+    if (driver::check_usable())
+        for (Handle event : events)
+            if (event) cu_.EventDestroy(event);
+    if (!done) return done.failure();
     return seconds;
+}
+
+Result<std::vector<double>> CudaDevice::time_launches(KernelId kernel, const Launch& launch, uint32_t count) {
+    const std::vector<Turn> turns(size_t{count} + 1, Turn{{kernel, &launch}});
+    WW_TRY(checked, check(kernel, launch));
+    (void)checked;
+    return time_turns(turns, 1);
+}
+
+std::optional<Condition> CudaDevice::condition() {
+    int domain = 0, bus = 0, device = 0;
+    Code code = cu_.DeviceGetAttribute(&domain, driver::kPciDomain, ordinal_);
+    if (!code) code = cu_.DeviceGetAttribute(&bus, driver::kPciBus, ordinal_);
+    if (!code) code = cu_.DeviceGetAttribute(&device, driver::kPciDevice, ordinal_);
+    if (code) return std::nullopt;
+    const auto read = driver::read_nvml(fmt::format("{:08x}:{:02x}:{:02x}.0", domain, bus, device));
+    if (!read) return std::nullopt;
+    return Condition{read->sm_mhz, read->memory_mhz, read->celsius, read->watts, read->version};
 }
 
 Result<TensorMap> CudaDevice::encode_tensor_map(const TensorMapTiled& tiled) {

@@ -34,6 +34,17 @@ struct Info {
     uint32_t multiprocessors = 0;
     uint64_t memory_bytes = 0;
     uint32_t max_shared_bytes = 0;  // of a block, static and dynamic together
+    // What the driver says of the hardware; 0: it says nothing.
+    uint64_t l2_bytes = 0;
+    double clock_hz = 0;                 // the highest, of multiprocessors
+    double memory_bytes_per_second = 0;  // the memory's clock and width
+};
+
+// How a GPU is doing; 0 where nobody tells.
+struct Condition {
+    uint32_t sm_mhz = 0, memory_mhz = 0, celsius = 0;
+    double watts = 0;
+    std::string driver;  // "580.159.04"
 };
 
 // What a module is loaded from. PTX runs on both devices; a cubin only on a GPU.
@@ -121,6 +132,13 @@ struct WaitRecord {
     std::vector<std::string> releasers;  // a sentence each
 };
 
+// Launches one behind the other.
+struct Queued {
+    KernelId kernel = 0;
+    const Launch* launch = nullptr;
+};
+using Turn = std::vector<Queued>;
+
 struct LaunchReport {
     uint64_t lane_instructions = 0;  // executed lanes summed over instructions; 0 on a GPU
     double seconds = 0;              // device time; on the emulator, wall time of the launch
@@ -188,6 +206,11 @@ class Device {
     virtual Result<std::vector<double>> time_launches(KernelId, const Launch&, uint32_t /*count*/) {
         return std::vector<double>{};
     }
+    // Runs the turns one behind the other without a pause, and gives the seconds that each took by the
+    // device's own clock; the first `untimed` ones fill its queue and have no times. Empty where the
+    // device has no clock: then it ran the last turn alone.
+    virtual Result<std::vector<double>> time_turns(std::span<const Turn> turns, uint32_t untimed);
+    virtual std::optional<Condition> condition() { return std::nullopt; }
 
     virtual Result<TensorMap> encode_tensor_map(const TensorMapTiled& tiled) = 0;
 

@@ -27,7 +27,14 @@ enum JitOption : int {
     kJitGenerateLineInfo = 13,
 };
 enum DeviceAttribute : int {
+    kClockKhz = 13,
     kMultiprocessorCount = 16,
+    kPciBus = 33,
+    kPciDevice = 34,
+    kMemoryClockKhz = 36,
+    kMemoryBusBits = 37,
+    kL2Bytes = 38,
+    kPciDomain = 50,
     kComputeCapabilityMajor = 75,
     kComputeCapabilityMinor = 76,
     kMaxSharedPerBlockOptin = 97,

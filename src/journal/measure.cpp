@@ -52,11 +52,11 @@ std::string commit_of(const fs::path& port) {
     return head + (changed.empty() ? "" : ", dirty");
 }
 
-// bench belongs here: once there is one, a GPU gives time_us of every kernel.
+// Times are of `warpwright bench`, which takes longer than a log should.
 std::string bench_state() {
     const auto gpu = device::open_cuda();
     if (!gpu) return "no GPU";
-    return (*gpu)->info().name + " is there, but this version has no bench";
+    return (*gpu)->info().name + " is there; warpwright bench times the port, the log does not";
 }
 
 Result<std::unique_ptr<device::Device>> open_gpu(const std::string& of_port) {

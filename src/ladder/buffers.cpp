@@ -46,6 +46,12 @@ Status Buffers::add_output(const std::string& name, const port::Layout& layout) 
     return ok();
 }
 
+Status Buffers::poison(const std::string& name) {
+    const Buffer& buffer = find(name);
+    WW_CHECK(!buffer.pristine, name);
+    return device_.fill(buffer.base + kGuardBytes, poison_, buffer.bytes, false);
+}
+
 const Buffers::Buffer& Buffers::find(const std::string& name) const {
     const auto found = std::find_if(buffers_.begin(), buffers_.end(),
                                     [&](const Buffer& each) { return each.name == name; });

@@ -33,6 +33,10 @@ class Buffers {
     // Poisoned, and uninitialised in the eyes of a device that tells.
     Status add_output(const std::string& name, const port::Layout& layout);
 
+    // Again as it was before anything wrote it; not for inputs.
+    Status poison(const std::string& name);
+    uint8_t poison() const { return poison_; }
+
     device::Address address(const std::string& name) const;
     device::Address address(const std::string& name, int64_t linear) const;
     const std::vector<int64_t>& shape(const std::string& name) const { return find(name).layout.shape; }

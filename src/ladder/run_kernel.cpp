@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "ladder/buffers.hpp"
 #include "ladder/builds.hpp"
+#include "ladder/compare.hpp"
 #include "ladder/image.hpp"
 #include "ladder/runner.hpp"
 #include "toolchain/compiler_messages.hpp"
@@ -149,9 +150,9 @@ Result<std::string> Runner::key_of(const RunRequest& request, const KernelImpl& 
     return key;
 }
 
-Result<device::KernelId> Runner::load(const RunRequest& request, const KernelImpl& kernel) {
+Result<const Runner::Loaded*> Runner::load(const RunRequest& request, const KernelImpl& kernel) {
     WW_TRY(key, key_of(request, kernel));
-    if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second.id;
+    if (const auto found = kernels_.find(key); found != kernels_.end()) return &found->second;
     Loaded loaded;
     WW_TRY(image, image_of(request, kernel, loaded.text));
     WW_TRY(module, device_.load(image));
@@ -159,8 +160,20 @@ Result<device::KernelId> Runner::load(const RunRequest& request, const KernelImp
     (void)named;
     WW_TRY(id, device_.kernel(module, kernel.entry));
     loaded.id = id;
-    kernels_.emplace(std::move(key), std::move(loaded));
-    return id;
+    loaded.image_hash = hash_text(std::as_bytes(std::span(image.bytes)));
+    return &kernels_.emplace(std::move(key), std::move(loaded)).first->second;
+}
+
+Result<Runner::Ready> Runner::ready(
+    const RunRequest& request, const KernelImpl& given,
+    const std::function<device::Address(const std::string&)>& address_of) {
+    WW_TRY(kernel, planned(given, request));
+    WW_TRY(loaded, load(request, kernel));
+    WW_TRY(launch, launch_of(request, kernel, address_of));
+    WW_TRY(fits, check_fit(request, kernel, loaded->id, launch));
+    (void)fits;
+    return Ready{.kernel = loaded->id, .launch = std::move(launch), .entry = kernel.entry,
+                 .image_hash = loaded->image_hash};
 }
 
 const Runner::Text* Runner::text_of(const RunRequest& request, const KernelImpl& kernel) const {
@@ -239,7 +252,7 @@ std::optional<Failure> Runner::check_launch(const RunRequest& request) {
         WW_TRY(kernel, planned(*given, request));
         WW_TRY(loaded, load(request, kernel));
         WW_TRY(launch, launch_of(request, kernel, no_address));
-        return check_fit(request, kernel, loaded, launch);
+        return check_fit(request, kernel, loaded->id, launch);
     };
     if (const Status status = check(); !status)
         return failure_of(FailureKind::arguments, request.stage->name,
@@ -252,8 +265,6 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& given)
     Buffers buffers(device_, request.poison);
     std::optional<Intrusion> intrusion;
     const auto launch = [&]() -> Status {
-        WW_TRY(kernel, planned(given, request));
-        WW_TRY(loaded, load(request, kernel));
         const port::Stage& stage = *request.stage;
         for (const std::string& name : stage.inputs) {
             WW_TRY(added, buffers.add_input(request.inputs->at(name)));
@@ -267,11 +278,9 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& given)
             WW_TRY(added, buffers.add_output(name, shape));
             (void)added;
         }
-        WW_TRY(what, launch_of(request, kernel,
-                               [&](const std::string& name) { return buffers.address(name); }));
-        WW_TRY(fits, check_fit(request, kernel, loaded, what));
-        (void)fits;
-        WW_TRY(report, device_.launch(loaded, what));
+        WW_TRY(what, ready(request, given,
+                           [&](const std::string& name) { return buffers.address(name); }));
+        WW_TRY(report, device_.launch(what.kernel, what.launch));
         result.seconds = report.seconds;
         if (on_printf_ && !report.printf_output.empty()) on_printf_(report.printf_output);
         WW_TRY(found, buffers.intrusion());
@@ -285,7 +294,7 @@ RunResult Runner::run_kernel(const RunRequest& request, const KernelImpl& given)
             result.taps.emplace(name, std::move(tensor));
         }
         if (request.timed == 0) return ok();
-        WW_TRY(times, device_.time_launches(loaded, what, request.timed));
+        WW_TRY(times, device_.time_launches(what.kernel, what.launch, request.timed));
         result.times = std::move(times);
         return ok();
     };

@@ -76,17 +76,30 @@ class Runner {
     const Text* text_of(const RunRequest& request, const port::KernelImpl& kernel) const;
     // The kernel as port.toml has it, or as its plan function makes it for these sizes.
     Result<port::KernelImpl> planned(const port::KernelImpl& kernel, const RunRequest& request) const;
+    // A kernel stage over tensors that the caller keeps on the device: compiled, loaded and checked.
+    struct Ready {
+        device::KernelId kernel = 0;
+        device::Launch launch;
+        std::string entry, image_hash;  // XXH64 of what was loaded
+    };
+    Result<Ready> ready(const RunRequest& request, const port::KernelImpl& kernel,
+                        const std::function<device::Address(const std::string&)>& address_of);
     // The launch's sizes and arguments against the kernel's .param list; prepares first.
     std::optional<Failure> check_launch(const RunRequest& request);
     bool has_taps(const port::StageImpl& impl, const port::Stage& stage) const;
     device::Device& device() { return device_; }
 
   private:
+    struct Loaded {
+        device::KernelId id = 0;
+        std::string image_hash;
+        Text text;
+    };
     RunResult run_once(const RunRequest& request);
     RunResult run_kernel(const RunRequest& request, const port::KernelImpl& kernel);
     RunResult run_library(const RunRequest& request, const port::LibraryImpl& library);
     RunResult run_process(const RunRequest& request, const port::ProcessImpl& process);
-    Result<device::KernelId> load(const RunRequest& request, const port::KernelImpl& kernel);
+    Result<const Loaded*> load(const RunRequest& request, const port::KernelImpl& kernel);
     // The image to load, and through text what it was made from.
     Result<device::Image> image_of(const RunRequest& request, const port::KernelImpl& kernel,
                                    Text& text) const;
@@ -114,10 +127,6 @@ class Runner {
     const LibraryTable& libraries_;
     const PlanTable& plans_;
     std::function<void(const std::string&)> on_printf_;
-    struct Loaded {
-        device::KernelId id = 0;
-        Text text;
-    };
     std::map<std::string, Loaded> kernels_;  // by source, defines, target and taps
 };
 

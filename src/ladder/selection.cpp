@@ -64,4 +64,35 @@ Result<std::vector<const port::Case*>> pick_cases(const port::Port& port, const 
     return out;
 }
 
+Result<std::vector<const port::Case*>> pick_bench_cases(const port::Port& port, const std::string& glob) {
+    std::vector<const port::Case*> out;
+    for (const port::Case& each : port.cases)
+        if (each.bench && (glob.empty() || glob_match(glob, each.id))) out.push_back(&each);
+    if (!out.empty()) return out;
+    if (!glob.empty()) return pick_cases(port, glob);
+    constexpr size_t kLargest = 3;
+    WW_TRY(checked, pick_cases(port, ""));
+    if (checked.size() > kLargest) checked.erase(checked.begin(), checked.end() - kLargest);
+    return std::move(checked);
+}
+
+std::string sizes_text(const port::Case& c) {
+    std::string out;
+    for (const auto& [name, value] : c.axes)
+        out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, value);
+    for (const auto& [name, value] : c.scalars) out += fmt::format(" {}={}", name, value.text());
+    for (const auto& [name, dtype] : c.types)
+        out += fmt::format(" {}={}", name, port::info(dtype).name);
+    return out;
+}
+
+port::Case case_on_device(const port::Port& port, const port::Case& c, const device::Info& device) {
+    constexpr const char* kAxis = "processors";
+    port::Case out = c;
+    const bool open = std::any_of(port.axes.begin(), port.axes.end(),
+                                  [](const port::Axis& axis) { return axis.name == kAxis && !axis.derived; });
+    if (open && device.kind != "emulator") out.axes.try_emplace(kAxis, device.multiprocessors);
+    return out;
+}
+
 }  // namespace ww::ladder

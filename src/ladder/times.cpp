@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
 #include "ladder/runner.hpp"
 #include "ladder/selection.hpp"
 #include "port/reader.hpp"
@@ -13,44 +12,11 @@
 namespace ww::ladder {
 namespace {
 
-// Those that the benchmark is for, smallest first.
-Result<std::vector<const port::Case*>> pick(const port::Port& port, const std::string& glob) {
-    if (!glob.empty()) return pick_cases(port, glob);
-    std::vector<const port::Case*> out;
-    for (const port::Case& each : port.cases)
-        if (each.bench) out.push_back(&each);
-    if (!out.empty()) return out;
-    constexpr size_t kLargest = 3;
-    WW_TRY(checked, pick_cases(port, ""));
-    if (checked.size() > kLargest) checked.erase(checked.begin(), checked.end() - kLargest);
-    return std::move(checked);
-}
-
-std::string sizes_text(const port::Case& c) {
-    std::string out;
-    for (const auto& [name, value] : c.axes)
-        out += fmt::format("{}{}={}", out.empty() ? "" : " ", name, value);
-    for (const auto& [name, value] : c.scalars) out += fmt::format(" {}={}", name, value.text());
-    for (const auto& [name, dtype] : c.types)
-        out += fmt::format(" {}={}", name, port::info(dtype).name);
-    return out;
-}
-
 std::optional<double> evaluated(const std::optional<port::Expr>& expression,
                                 const port::Scope& scope) {
     if (!expression) return std::nullopt;
     const auto value = expression->eval(scope);
     return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
-}
-
-// A kernel that stays on its multiprocessors is told how many there are by an axis of that name.
-port::Case on_device(const port::Port& port, const port::Case& c, const device::Info& device) {
-    constexpr const char* kAxis = "processors";
-    port::Case out = c;
-    const bool open = std::any_of(port.axes.begin(), port.axes.end(),
-                                  [](const port::Axis& axis) { return axis.name == kAxis && !axis.derived; });
-    if (open && device.kind != "emulator") out.axes.try_emplace(kAxis, device.multiprocessors);
-    return out;
 }
 
 class Timer {
@@ -171,12 +137,12 @@ Result<TimesReport> time_stages(const TimesOptions& options) {
     WW_CHECK(options.open_device != nullptr, "times without a device");
     WW_TRY(port, port::load_port(options.port));
     WW_TRY(implementations, pick_implementations(port, options.implementation));
-    WW_TRY(cases, pick(port, options.case_glob));
+    WW_TRY(cases, pick_bench_cases(port, options.case_glob));
     WW_TRY(device, options.open_device(port.target, 0));
     TimesReport out{.port = port.name, .device = device->info(), .repeats = options.repeats};
     Timer timer(port, *device, options);
     for (const port::Case* each : cases) {
-        const port::Case sized = on_device(port, *each, out.device);
+        const port::Case sized = case_on_device(port, *each, out.device);
         for (const port::Implementation* implementation : implementations)
             out.cases.push_back(timer.time(*implementation, sized));
     }

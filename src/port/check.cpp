@@ -32,6 +32,10 @@ class Checker {
         unique_names();
         for (const TensorSpec& tensor : port_.tensors) tensor_exprs(tensor);
         for (const Expr& condition : port_.require) expr(condition);
+        for (const Peer& peer : port_.peers) {
+            exprs(peer.require);
+            if (peer.bytes) expr(*peer.bytes);
+        }
         for (const Stage& stage : port_.stages) this->stage(stage);
         for (const TensorSpec& tensor : port_.tensors) used(tensor);
         for (const TensorSpec& tensor : port_.tensors) given(tensor);

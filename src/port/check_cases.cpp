@@ -29,6 +29,10 @@ class CaseChecker {
             for (const TensorSpec& tensor : port_.tensors) check_tensor(tensor, *scope);
             for (const auto* count : {&each.flops, &each.bytes})
                 if (*count) keep((*count)->eval_between(scope->integers, 0, INT64_MAX, "a count"));
+            for (const Peer& peer : port_.peers) {
+                keep(unmet(peer.require, *scope));
+                if (peer.bytes) keep(peer.bytes->eval_between(scope->integers, 0, INT64_MAX, "a count"));
+            }
             for (const Implementation& impl : port_.implementations)
                 for (const auto& [stage, stage_impl] : impl.stages) check_impl(stage_impl, *scope);
         }

@@ -177,8 +177,17 @@ Result<std::vector<int64_t>> tile_of(const TensorSpec& tensor, const Scope& scop
     return std::move(tile);
 }
 
+std::span<const std::string> product_names() {
+    static const std::vector<std::string> names = {"f16", "tf32", "int8", "fp8", "fp4"};
+    return names;
+}
+
 Result<std::optional<std::string>> unmet(const StageImpl& impl, const Scope& scope) {
-    for (const Expr& condition : impl.require) {
+    return unmet(impl.require, scope);
+}
+
+Result<std::optional<std::string>> unmet(const std::vector<Expr>& require, const Scope& scope) {
+    for (const Expr& condition : require) {
         WW_TRY(holds, condition.eval(scope));
         if (holds == 0) return std::optional<std::string>(condition.text());
     }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -173,6 +174,31 @@ struct Case {
     Place place;
 };
 
+// Types that tensor cores multiply, as peaks are given: f16 is bf16, too.
+std::span<const std::string> product_names();
+
+// What `warpwright bench` times and judges.
+struct Bench {
+    std::string kernel;      // the stage that is "the kernel"; all of them are "end to end"
+    std::string output;      // the tensor that is judged
+    std::string truth;       // a function of this program: some rows of it in double, from the port's inputs
+    double relative_l1 = 0;  // an error above it is incorrect
+    std::map<std::string, std::string, std::less<>> products;  // of an implementation
+    std::vector<std::filesystem::path> other_gpus;             // folders of ports of the same to other GPUs
+    Place place;
+};
+
+// Somebody else's implementation, which is timed beside ours: a process that speaks docs/bench.md's protocol.
+struct Peer {
+    std::string name, description;
+    ProcessImpl process;        // the time limit is that of an answer
+    std::string products;       // one of product_names(); empty: unknown
+    std::optional<Expr> bytes;  // that it must move at least
+    double relative_l1 = 0.25;  // an error above it: it computes something else
+    std::vector<Expr> require;  // a case that breaks one is "unavailable" here
+    Place place;
+};
+
 struct Port {
     std::string name, description;
     std::filesystem::path folder, file;
@@ -186,6 +212,8 @@ struct Port {
     std::vector<Implementation> implementations;  // in file order
     std::vector<Case> cases;
     std::vector<Expr> require;  // conditions that every case must meet
+    std::optional<Bench> bench;
+    std::vector<Peer> peers;
 
     const TensorSpec* tensor(std::string_view name) const;
     const Stage* stage(std::string_view name) const;
@@ -209,6 +237,7 @@ const Tolerance& tolerance_of(const Case& c, const TensorSpec& tensor);
 Result<std::vector<int64_t>> tile_of(const TensorSpec& tensor, const Scope& scope);
 // The condition of an implementation that the case breaks, or nothing: then it can run.
 Result<std::optional<std::string>> unmet(const StageImpl& impl, const Scope& scope);
+Result<std::optional<std::string>> unmet(const std::vector<Expr>& require, const Scope& scope);
 
 struct LaunchSize {
     std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};

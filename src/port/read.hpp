@@ -28,6 +28,8 @@ void read_scalars(const Node& table, Reading& reading);
 void read_tensors(const Node& table, Reading& reading);
 Tolerance read_tolerance(const Node& table, const std::string& what, Reading& reading);
 Distribution read_distribution(const Node& table, const std::string& what, Reading& reading);
+// Whether it is a list of tables; told otherwise.
+bool is_list_of_tables(const Node& list, std::string_view key, Diagnostics& out);
 // Makes a path of the file absolute (beside the port.toml) and checks that it is there.
 std::filesystem::path read_path(const Node& text, const std::string& what, Reading& reading);
 
@@ -35,8 +37,15 @@ std::filesystem::path read_path(const Node& text, const std::string& what, Readi
 void read_stages(const Node& list, Reading& reading);
 void read_cases(const Node& list, Reading& reading);
 
+// Keys argv and timeout_s.
+ProcessImpl read_process(Fields& fields);
+
 // [implementations]
 void read_implementations(const Node& table, Reading& reading);
+
+// [bench], [[peer]]: after the rest, whose names they use
+void read_bench(const Node& table, Reading& reading);
+void read_peers(const Node& list, Reading& reading);
 
 // What only the whole port can tell: references between its parts, then sizes in every case.
 void check_references(Reading& reading);

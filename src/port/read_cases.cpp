@@ -8,7 +8,6 @@
 #include "port/suggest.hpp"
 
 namespace ww::port {
-namespace {
 
 bool is_list_of_tables(const Node& list, std::string_view key, Diagnostics& out) {
     if (list.kind == Node::Kind::array) return true;
@@ -16,6 +15,8 @@ bool is_list_of_tables(const Node& list, std::string_view key, Diagnostics& out)
         "'{}' must be a list of tables, not {}: write [[{}]]", key, kind_text(list.kind), key)));
     return false;
 }
+
+namespace {
 
 template <class T>
 std::vector<std::string> names_of(const std::vector<T>& list) {

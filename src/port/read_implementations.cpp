@@ -210,21 +210,6 @@ LibraryImpl read_library(Fields& fields, Reading& reading) {
     return out;
 }
 
-ProcessImpl read_process(Fields& fields) {
-    ProcessImpl out;
-    if (const Node* argv = fields.need("argv")) {
-        out.argv = fields.strings("argv").value_or(std::vector<std::string>{});
-        if (argv->kind == Node::Kind::array && out.argv.empty())
-            fields.error(argv->place, "'argv' names no program");
-    }
-    if (const auto timeout = fields.number("timeout_s")) {
-        out.timeout_s = *timeout;
-        if (!(*timeout > 0 && *timeout <= 86400))
-            fields.error(fields.get("timeout_s")->place, "'timeout_s' must lie in (0, 86400]");
-    }
-    return out;
-}
-
 std::optional<StageImpl> read_stage_impl(const Node& table, const std::string& what,
                                          Reading& reading) {
     Fields fields(table, what, reading.out);
@@ -241,6 +226,21 @@ std::optional<StageImpl> read_stage_impl(const Node& table, const std::string& w
 }
 
 }  // namespace
+
+ProcessImpl read_process(Fields& fields) {
+    ProcessImpl out;
+    if (const Node* argv = fields.need("argv")) {
+        out.argv = fields.strings("argv").value_or(std::vector<std::string>{});
+        if (argv->kind == Node::Kind::array && out.argv.empty())
+            fields.error(argv->place, "'argv' names no program");
+    }
+    if (const auto timeout = fields.number("timeout_s")) {
+        out.timeout_s = *timeout;
+        if (!(*timeout > 0 && *timeout <= 86400))
+            fields.error(fields.get("timeout_s")->place, "'timeout_s' must lie in (0, 86400]");
+    }
+    return out;
+}
 
 void read_implementations(const Node& table, Reading& reading) {
     const Fields fields(table, "[implementations]", reading.out);

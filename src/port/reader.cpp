@@ -39,7 +39,7 @@ void count_parts(const Port& port, Diagnostics& out) {
           Limit{port.axes.size() + port.scalars.size(), 256, "axes and scalars"},
           Limit{port.stages.size(), 64, "stages"},
           Limit{port.implementations.size(), 64, "implementations"},
-          Limit{port.cases.size(), 4096, "cases"}})
+          Limit{port.cases.size(), 4096, "cases"}, Limit{port.peers.size(), 64, "peers"}})
         if (limit.count > limit.most)
             out.push_back(Diagnostic{.file = port.file.string(),
                                      .message = std::to_string(limit.count) + " " + limit.what +
@@ -58,6 +58,8 @@ void read_document(const Node& document, Reading& reading) {
     if (const Node* node = fields.need("stage")) read_stages(*node, reading);
     if (const Node* node = fields.need("implementations")) read_implementations(*node, reading);
     if (const Node* node = fields.need("case")) read_cases(*node, reading);
+    if (const Node* node = fields.get("bench")) read_bench(*node, reading);
+    if (const Node* node = fields.get("peer")) read_peers(*node, reading);
     fields.finish();
     count_parts(reading.port, reading.out);
     for (const char* key : {"stage", "case"})

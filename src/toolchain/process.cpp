@@ -1,58 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// posix_spawn in a process group of its own, pipes read by poll, killed as a group on time-out.
+// One run from start to end: pipes read by poll, killed as a group on time-out.
 #include "toolchain/process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <optional>
-#include <thread>
 
-extern char** environ;
+#include "toolchain/spawn.hpp"
 
 namespace ww::toolchain {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// A file descriptor that closes itself.
-class Descriptor {
-  public:
-    explicit Descriptor(int fd = -1) : fd_(fd) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() { reset(); }
-    int get() const { return fd_; }
-    void reset(int fd = -1) {
-        if (fd_ >= 0) ::close(fd_);
-        fd_ = fd;
-    }
-
-  private:
-    int fd_;
-};
-
-struct Pipe {
-    Descriptor read, write;
-    bool open() {
-        int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-        read.reset(ends[0]);
-        write.reset(ends[1]);
-        return true;
-    }
-};
 
 // The program's stdin is a file in memory: no pipe to fill while its output is read.
 bool open_input(Descriptor& fd, const std::string& input) {
@@ -65,56 +30,6 @@ bool open_input(Descriptor& fd, const std::string& input) {
         done += static_cast<size_t>(count);
     }
     return ::lseek(fd.get(), 0, SEEK_SET) == 0;
-}
-
-std::vector<std::string> merged_environment(const Command& command) {
-    std::map<std::string, std::string> merged;
-    for (char** entry = environ; *entry; ++entry) {
-        const std::string_view text = *entry;
-        const size_t equals = text.find('=');
-        if (equals == std::string_view::npos) continue;
-        merged[std::string(text.substr(0, equals))] = text.substr(equals + 1);
-    }
-    for (const auto& [name, value] : command.environment) merged[name] = value;
-    std::vector<std::string> entries;
-    for (const auto& [name, value] : merged) entries.push_back(name + "=" + value);
-    return entries;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-    std::vector<char*> out;
-    for (std::string& text : strings) out.push_back(text.data());
-    out.push_back(nullptr);
-    return out;
-}
-
-// Returns 0 and the pid, or the error.
-int spawn(const Command& command, int in, int out, int err, pid_t& pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&actions, in, 0);
-    posix_spawn_file_actions_adddup2(&actions, out, 1);
-    posix_spawn_file_actions_adddup2(&actions, err, 2);
-    if (!command.folder.empty())
-        posix_spawn_file_actions_addchdir_np(&actions, command.folder.c_str());
-    sigset_t none, defaults;
-    sigemptyset(&none);
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    std::vector<std::string> arguments = command.argv;
-    std::vector<std::string> entries = merged_environment(command);
-    const int error = ::posix_spawnp(&pid, command.argv[0].c_str(), &actions, &attributes,
-                                     pointers(arguments).data(), pointers(entries).data());
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
 }
 
 enum class End { eof, timeout, limit };
@@ -148,27 +63,6 @@ End collect(Pipe& out, Pipe& err, const Command& command, Clock::time_point dead
     return End::eof;
 }
 
-// The wait status, or nothing when the deadline passes first.
-std::optional<int> wait_until(pid_t pid, Clock::time_point deadline) {
-    auto pause = std::chrono::microseconds(200);
-    for (;;) {
-        int status = 0;
-        const pid_t done = ::waitpid(pid, &status, WNOHANG);
-        if (done == pid) return status;
-        if (done < 0 && errno != EINTR) return 0;
-        if (Clock::now() >= deadline) return std::nullopt;
-        std::this_thread::sleep_for(pause);
-        pause = std::min(pause * 2, std::chrono::microseconds(20'000));
-    }
-}
-
-void kill_group(pid_t pid) {
-    ::kill(-pid, SIGKILL);
-    int status = 0;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-}
-
 }  // namespace
 
 Result<Finished> run_process(const Command& command) {
@@ -198,7 +92,7 @@ Result<Finished> run_process(const Command& command) {
         return fail(fmt::format("{} did not end within {:.1f} s and was stopped", program,
                                 command.timeout.count() / 1000.0));
     }
-    finished.exit_code = WIFSIGNALED(*status) ? 128 + WTERMSIG(*status) : WEXITSTATUS(*status);
+    finished.exit_code = exit_code_of(*status);
     return finished;
 }
 

@@ -12,8 +12,6 @@
 namespace ww::sage3 {
 namespace {
 
-size_t at(int64_t index) { return static_cast<size_t>(index); }
-
 // x [n, rows, d] -> means of runs of rows_per_mean rows (the last may be shorter), [n, runs, d].
 Values mean_rows(const Values& x, int64_t rows, int64_t d, int64_t rows_per_mean) {
     Values out;
@@ -81,12 +79,6 @@ Values first_rows(const Values& x, int64_t padded, int64_t rows, int64_t d) {
 }
 
 }  // namespace
-
-Values values_of(const port::Tensor& tensor) {
-    Values out(at(tensor.layout.elements));
-    for (int64_t i = 0; i < tensor.layout.elements; ++i) out[at(i)] = tensor.get(i);
-    return out;
-}
 
 Result<Data> generated(std::string name, const Problem& problem, const port::Distribution& q, const port::Distribution& k,
                        const port::Distribution& v, uint64_t seed) {

@@ -6,6 +6,7 @@
 
 #include "port/distribution.hpp"
 #include "sage3/sage3_reference.hpp"
+#include "sage3/sage3_setting.hpp"
 
 namespace ww::sage3 {
 
@@ -23,8 +24,6 @@ struct Variant {
     bool smooth_v = false;
     PQuantisation p = PQuantisation::two_level;
 };
-
-Values values_of(const port::Tensor& tensor);
 
 // q, k and v of a problem with one batch and as many key heads as heads.
 Result<Data> generated(std::string name, const Problem& problem, const port::Distribution& q, const port::Distribution& k,
