@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "device/device.hpp"
 #include "inspect/asm_info.hpp"
+#include "journal/kernel_times.hpp"
 #include "ladder/check.hpp"
 #include "toolchain/process.hpp"
 
@@ -52,13 +53,6 @@ std::string commit_of(const fs::path& port) {
     return head + (changed.empty() ? "" : ", dirty");
 }
 
-// Times are of `warpwright bench`, which takes longer than a log should.
-std::string bench_state() {
-    const auto gpu = device::open_cuda();
-    if (!gpu) return "no GPU";
-    return (*gpu)->info().name + " is there; warpwright bench times the port, the log does not";
-}
-
 Result<std::unique_ptr<device::Device>> open_gpu(const std::string& of_port) {
     WW_TRY(gpu, device::open_cuda());
     if (of_port.empty()) return std::move(gpu);
@@ -66,6 +60,17 @@ Result<std::unique_ptr<device::Device>> open_gpu(const std::string& of_port) {
     const device::Info info = gpu->info();
     if (target.is_within(info.sm)) return std::move(gpu);
     return fail(fmt::format("the port is for {}, and {} is {}", target.text(), info.name, info.target));
+}
+
+// What the log says of times; they are among the metrics where there are any.
+std::string add_times(const fs::path& port, const std::vector<const inspect::Image*>& images, const ladder::PlanTable& plans,
+                      std::vector<Measured>& kernels) {
+    if (!device::open_cuda()) return "no GPU";
+    const KernelTimes times =
+        time_kernels(port, images, plans, [](const std::string& target, uint32_t) { return open_gpu(target); });
+    for (size_t i = 0; i < kernels.size(); ++i)
+        if (times.microseconds[i]) kernels[i].metrics["time_us"] = *times.microseconds[i];
+    return times.text;
 }
 
 }  // namespace
@@ -78,8 +83,8 @@ Result<Now> measure(const fs::path& port, const std::string& kernels, const ladd
     Now out;
     out.toolchain = fmt::format("nvrtc {}, ptxas {}", info.nvrtc_version, info.ptxas_version);
     out.commit = commit_of(port);
-    out.bench = bench_state();
     std::vector<std::string> names;
+    std::vector<const inspect::Image*> images;
     for (const inspect::KernelInfo& kernel : info.kernels) {
         const std::string name = kernel.image->stem + "." + kernel.target;
         names.push_back(name);
@@ -87,7 +92,9 @@ Result<Now> measure(const fs::path& port, const std::string& kernels, const ladd
             !glob_match(kernels, kernel.image->stem))
             continue;
         out.kernels.push_back({name, metrics_of(kernel)});
+        images.push_back(kernel.image.get());
     }
+    out.bench = add_times(port, images, plans, out.kernels);
     if (out.kernels.empty())
         return fail(fmt::format("no kernel of {} matches '{}'; it has: {}", port.string(), kernels, join(names, ", ")));
     return out;

@@ -21,7 +21,7 @@ struct Now {
     std::vector<Measured> kernels;
     std::string toolchain;  // "nvrtc 13.0.88, ptxas 13.0.88"
     std::string commit;     // "1a2b3c4d5e6f, dirty"; "none": no git
-    std::string bench;      // why nothing was timed
+    std::string bench;      // what was timed on, or why nothing was
 };
 
 // kernels: a pattern of their names; empty: all of the port.
