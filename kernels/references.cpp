@@ -25,6 +25,7 @@ ladder::LibraryTable references() {
         {"hopper_quantize_v", hopper_quantize_v},
         {"hopper_attention", hopper_attention},
         {"hopper_attention_unquantised", hopper_attention_unquantised},
+        {"hopper_sage2", hopper_sage2},
         {"sage3_attention_unquantised", sage3_attention_unquantised},
     };
 }

@@ -6,6 +6,7 @@
 
 #include "sage3/sage3_setting.hpp"
 #include "sage3_hopper/hopper_reference.hpp"
+#include "sage3_hopper/sage2_reference.hpp"
 
 namespace ww::kernels {
 namespace {
@@ -176,5 +177,14 @@ Status hopper_quantize_v(const LibraryCall& call) {
 
 Status hopper_attention(const LibraryCall& call) { return attention(call, false); }
 Status hopper_attention_unquantised(const LibraryCall& call) { return attention(call, true); }
+
+Status hopper_sage2(const LibraryCall& call) {
+    WW_TRY(setting, setting_of(call, {"q", "k", "v"}, true, true));
+    const sage3::Output out = sage3::sage2_attention(setting.p, setting.sequences, values_of(call.input("q")),
+                                                     values_of(call.input("k")), values_of(call.input("v")));
+    WW_TRY(o, fill_output(call, "o", out.o));
+    (void)o;
+    return fill_output(call, "lse", out.lse);
+}
 
 }  // namespace ww::kernels

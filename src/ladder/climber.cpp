@@ -83,7 +83,7 @@ void Climber::reference_rung(Rung& rung, const port::Case& c) {
                                  Expected{.reference = &reference->second, .truth = &tensor}, any);
         own.metrics.mismatches = 0;
         const port::Tolerance& tolerance = port::tolerance_of(c, *port_.tensor(name));
-        if (tolerance.mode == port::Tolerance::Mode::relative_to)  // its ulp say nothing
+        if (tolerance.has_baseline())  // its ulp say nothing
             own.metrics.baseline_relative_l2 = own.metrics.relative_l2;
         rung.metrics.push_back(std::move(own.metrics));
     }
@@ -137,7 +137,7 @@ Expected Climber::expected_of(const CaseData& data, const std::string& tensor,
     if (reference != data.values.end()) out.reference = &reference->second;
     if (const auto truth = data.truth.find(tensor); truth != data.truth.end())
         out.truth = &truth->second;
-    if (tolerance.mode != port::Tolerance::Mode::relative_to) return out;
+    if (!tolerance.has_baseline()) return out;
     if (tolerance.baseline == "reference") {
         out.baseline = out.reference;
     } else if (const auto made = data.baselines.find(tolerance.baseline);
@@ -171,9 +171,25 @@ const port::Tolerance& Climber::tapped_tolerance(const port::Case& c,
 bool Climber::judge(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
                     Tapped* tapped, const port::Tensor* against) {
     const port::TensorSpec& spec = *port_.tensor(got.name);
-    port::Tolerance tolerance =
+    const port::Tolerance& tolerance =
         tapped ? tapped_tolerance(*target.c, spec) : port::tolerance_of(*target.c, spec);
-    if (tolerance.mode == port::Tolerance::Mode::relative_to) {
+    if (!judge_by(rung, target, data, got, tolerance, tapped, against)) return false;
+    if (!spec.also || tapped || against) return true;
+    const size_t before = rung.metrics.size();
+    const bool good = judge_by(rung, target, data, got, *spec.also, nullptr, nullptr);
+    if (rung.metrics.size() > before) {  // one entry an output
+        const Metrics second = std::move(rung.metrics.back());
+        rung.metrics.pop_back();
+        rung.metrics.back().baseline_relative_l1 = second.baseline_relative_l1;
+        rung.metrics.back().l1_baseline = second.l1_baseline;
+    }
+    return good;
+}
+
+bool Climber::judge_by(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
+                       port::Tolerance tolerance, Tapped* tapped, const port::Tensor* against) {
+    const port::TensorSpec& spec = *port_.tensor(got.name);
+    if (tolerance.has_baseline()) {
         if (auto failure = references_.add_baseline(data, tolerance.baseline, *target.stage)) {
             fail_with(rung, std::move(*failure));
             return false;
@@ -188,12 +204,11 @@ bool Climber::judge(Rung& rung, const Target& target, CaseData& data, const port
     Expected expected = std::move(found).value();
     if (against) {  // another implementation is the yardstick; both may be off by the tolerance
         expected.reference = against;
-        if (tolerance.mode == port::Tolerance::Mode::relative_to) expected.baseline = against;
+        if (tolerance.has_baseline()) expected.baseline = against;
         else expected.truth = against;
         tolerance.max_ulp *= 2;
     }
-    if (!expected.reference ||
-        (tolerance.mode == port::Tolerance::Mode::relative_to && !expected.baseline)) {
+    if (!expected.reference || (tolerance.has_baseline() && !expected.baseline)) {
         rung.note = fmt::format("{} is not compared: the reference does not make it", got.name);
         return true;
     }

@@ -65,6 +65,8 @@ class Climber {
     // tapped: got comes from that run.
     bool judge(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
                Tapped* tapped, const port::Tensor* against = nullptr);
+    bool judge_by(Rung& rung, const Target& target, CaseData& data, const port::Tensor& got,
+                  port::Tolerance tolerance, Tapped* tapped, const port::Tensor* against);
     // True when it raced: the rung fails.
     static bool fail_for_race(Rung& rung, const Target& target);
     void localise(Failure& failure, const Target& target, const CaseData& data,

@@ -55,7 +55,7 @@ void finish(Metrics& metrics, const Sums& sums) {
 }
 
 struct BaselineError {
-    double max_abs = 0, relative_l2 = 0;
+    double max_abs = 0, relative_l1 = 0, relative_l2 = 0;
 };
 
 BaselineError baseline_error(const Tensor& baseline, const Tensor& truth) {
@@ -68,6 +68,7 @@ BaselineError baseline_error(const Tensor& baseline, const Tensor& truth) {
         out.max_abs = std::max(out.max_abs, error);
         sums.add(got, want, error);
     }
+    out.relative_l1 = ratio(sums.abs_error, sums.abs_want);
     out.relative_l2 = std::sqrt(ratio(sums.square_error, sums.square_want));
     return out;
 }
@@ -109,8 +110,31 @@ std::string tolerance_text(const Tolerance& tolerance) {
         case Tolerance::Mode::relative_to:
             return fmt::format("are more than {} times the error of {} plus {} ulp off",
                                tolerance.factor, tolerance.baseline, tolerance.floor_ulp);
+        case Tolerance::Mode::l1_relative_to: return "are not numbers";  // no other element is bad by itself
     }
     return "";
+}
+
+void note_baseline(Metrics& metrics, const Tolerance& tolerance, const BaselineError& baseline) {
+    if (tolerance.mode == Tolerance::Mode::l1_relative_to) {
+        metrics.baseline_relative_l1 = baseline.relative_l1;
+        metrics.l1_baseline = tolerance.baseline;
+        return;
+    }
+    metrics.baseline_max_abs = baseline.max_abs;
+    metrics.baseline_relative_l2 = baseline.relative_l2;
+}
+
+// What relative tolerances say of all elements together: the complaint, if there is one.
+std::optional<std::string> too_far_in_all(const Metrics& metrics, const Tolerance& tolerance, const BaselineError& baseline,
+                                          port::Dtype dtype) {
+    if (!tolerance.has_baseline()) return std::nullopt;
+    const bool l1 = tolerance.mode == Tolerance::Mode::l1_relative_to;
+    const double error = l1 ? metrics.relative_l1 : metrics.relative_l2;
+    const double of = l1 ? baseline.relative_l1 : baseline.relative_l2;
+    if (error <= tolerance.factor * of + tolerance.floor_ulp * port::ulp(dtype, 1.0)) return std::nullopt;
+    return fmt::format("relative {} error of {} is {:.3g}; {} has {:.3g}", l1 ? "L1" : "L2", metrics.output, error,
+                       tolerance.baseline, of);
 }
 
 struct Judge {
@@ -125,6 +149,7 @@ struct Judge {
         const port::Dtype dtype = got.layout.dtype;
         if (tolerance.mode == Tolerance::Mode::exact)
             return got.code(i) == expected.reference->code(i);
+        if (tolerance.mode == Tolerance::Mode::l1_relative_to) return true;
         const bool by_row = tolerance.mode == Tolerance::Mode::row_ulp && std::isfinite(want);
         const double unit_of = by_row ? magnitudes[static_cast<size_t>(i / row)] : want;
         if (error <= allowed(tolerance, dtype, unit_of, baseline_max)) return true;
@@ -167,12 +192,11 @@ Comparison compare(const Tensor& got, const Expected& expected, const Tolerance&
         judge.magnitudes = row_magnitudes(truth, judge.row);
     }
     BaselineError baseline;
-    if (tolerance.mode == Tolerance::Mode::relative_to) {
-        WW_CHECK(expected.baseline != nullptr, "relative_to without its baseline");
+    if (tolerance.has_baseline()) {
+        WW_CHECK(expected.baseline != nullptr, "a relative tolerance without its baseline");
         baseline = baseline_error(*expected.baseline, truth);
         judge.baseline_max = baseline.max_abs;
-        out.metrics.baseline_max_abs = baseline.max_abs;
-        out.metrics.baseline_relative_l2 = baseline.relative_l2;
+        note_baseline(out.metrics, tolerance, baseline);
     }
     out.metrics.output = got.name;
     out.metrics.elements = got.layout.elements;
@@ -205,13 +229,9 @@ Comparison compare(const Tensor& got, const Expected& expected, const Tolerance&
         out.message = fmt::format("{} of {} elements of {} {}", out.metrics.mismatches,
                                   out.metrics.elements, got.name, tolerance_text(tolerance));
         if (nans > 0) out.message += fmt::format("; {} are NaN where none is expected", nans);
-    } else if (tolerance.mode == Tolerance::Mode::relative_to &&
-               !(out.metrics.relative_l2 <=
-                 tolerance.factor * baseline.relative_l2 +
-                     tolerance.floor_ulp * port::ulp(got.layout.dtype, 1.0))) {
+    } else if (auto message = too_far_in_all(out.metrics, tolerance, baseline, got.layout.dtype)) {
         out.pass = false;
-        out.message = fmt::format("relative L2 error of {} is {:.3g}; {} has {:.3g}", got.name,
-                                  out.metrics.relative_l2, tolerance.baseline, baseline.relative_l2);
+        out.message = std::move(*message);
     }
     return out;
 }

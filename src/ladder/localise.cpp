@@ -46,14 +46,13 @@ void Climber::first_bad_tap(Failure& failure, const Target& target, CaseData& da
     Tapped run{tapped.taps};
     for (const std::string& name : target.stage->taps) {
         const port::Tolerance& tolerance = tapped_tolerance(*target.c, *port_.tensor(name));
-        if (tolerance.mode == port::Tolerance::Mode::relative_to &&
+        if (tolerance.has_baseline() &&
             references_.add_baseline(data, tolerance.baseline, *target.stage))
             continue;
         const auto found = expected_of_given(target, data, name, tolerance, run);
         if (!found) continue;
         const Expected& expected = *found;
-        const bool needs_baseline = tolerance.mode == port::Tolerance::Mode::relative_to;
-        if (!expected.reference || (needs_baseline && !expected.baseline)) continue;
+        if (!expected.reference || (tolerance.has_baseline() && !expected.baseline)) continue;
         Comparison comparison = compare(tapped.taps.at(name), expected, tolerance);
         if (comparison.pass) continue;
         failure.tap = name;

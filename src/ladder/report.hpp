@@ -33,6 +33,9 @@ struct Metrics {
     double rmse = 0;
     // Tolerance relative_to: the baseline's own errors.
     std::optional<double> baseline_max_abs, baseline_relative_l2;
+    // l1_relative_to: likewise, and whose.
+    std::optional<double> baseline_relative_l1;
+    std::string l1_baseline;
     std::string output_hash;                 // XXH64 of the output's bytes, 16 hex digits
 };
 

@@ -39,6 +39,10 @@ json to_json(const Metrics& metrics) {
     if (metrics.baseline_max_abs) out["baseline_max_abs"] = number(*metrics.baseline_max_abs);
     if (metrics.baseline_relative_l2)
         out["baseline_relative_l2"] = number(*metrics.baseline_relative_l2);
+    if (metrics.baseline_relative_l1) {
+        out["baseline_relative_l1"] = number(*metrics.baseline_relative_l1);
+        out["l1_baseline"] = metrics.l1_baseline;
+    }
     return out;
 }
 

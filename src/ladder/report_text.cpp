@@ -68,6 +68,8 @@ std::string ranges_text(const std::vector<LineRange>& ranges) {
     return out;
 }
 
+double share(double error, double of) { return of > 0 ? error / of : error > 0 ? HUGE_VAL : 1.0; }
+
 // The worst of all outputs, for the rung's one line.
 std::string metrics_text(const std::vector<Metrics>& metrics) {
     std::string out;
@@ -77,9 +79,10 @@ std::string metrics_text(const std::vector<Metrics>& metrics) {
             out += fmt::format("{:.3g} ulp, L2 {:.2g}", each.max_ulp, each.relative_l2);
         else  // its ulp say nothing: the baseline is off, too
             out += fmt::format("L2 {:.4f}, {:.4f} of the baseline's", each.relative_l2,
-                               *each.baseline_relative_l2 > 0
-                                   ? each.relative_l2 / *each.baseline_relative_l2
-                                   : each.relative_l2 > 0 ? HUGE_VAL : 1.0);
+                               share(each.relative_l2, *each.baseline_relative_l2));
+        if (each.baseline_relative_l1)
+            out += fmt::format(", L1 {:.4f}, {:.4f} of {}'s", each.relative_l1,
+                               share(each.relative_l1, *each.baseline_relative_l1), each.l1_baseline);
     }
     return out;
 }

@@ -35,7 +35,7 @@ Result<std::vector<const port::Implementation*>> pick_implementations(const port
                                                                       const std::string& glob) {
     std::vector<const port::Implementation*> out;
     for (const port::Implementation& each : port.implementations) {
-        const bool default_pick = each.name != "reference" && each.name != "float64";
+        const bool default_pick = each.is_candidate() || each.name == "original";
         if (glob.empty() ? default_pick : glob_match(glob, each.name)) out.push_back(&each);
     }
     if (!out.empty()) return out;

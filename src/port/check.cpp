@@ -86,6 +86,7 @@ class Checker {
         if (tensor.data) exprs(tensor.data->slice);
         if (tensor.role != Role::input && tensor.role != Role::scratch)
             tolerance(tensor, tensor.tolerance, tensor.place);
+        if (tensor.also) tolerance(tensor, *tensor.also, tensor.place);
     }
 
     const TensorSpec* known(const Stage& stage, const std::string& name) {
@@ -174,9 +175,9 @@ class Checker {
 
     void tolerance(const TensorSpec& tensor, const Tolerance& tolerance, const Place& place) {
         const Stage* stage = maker(tensor);
-        if (tolerance.mode != Tolerance::Mode::relative_to || !stage) return;
+        if (!tolerance.has_baseline() || !stage) return;
         if (!info(tensor.dtype).is_float)
-            error(place, fmt::format("tensor '{}' is {}: relative_to is for float types",
+            error(place, fmt::format("tensor '{}' is {}: errors relative to another's are for float types",
                                      tensor.name, name(tensor.dtype)));
         Names names;
         for (const Implementation& each : port_.implementations) names.push_back(each.name);

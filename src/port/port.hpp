@@ -63,6 +63,7 @@ struct TensorSpec {
     Tolerance given_tolerance;  // outputs
     Place given_place;
     Tolerance tolerance;     // outputs, intermediates and taps
+    std::optional<Tolerance> also;     // outputs: a second one, in every case
     std::optional<Distribution> data;  // inputs: for cases that say nothing
     std::string description;
     Place place;
@@ -153,9 +154,10 @@ struct Implementation {
     std::string description;
     // By stage name; under "chain" what makes the port's outputs from its inputs in one call.
     std::map<std::string, StageImpl, std::less<>> stages;
+    bool baseline = false;  // for tolerances alone: no rungs of its own
     Place place;
     bool is_candidate() const {
-        return name != "reference" && name != "original" && name != "float64";
+        return name != "reference" && name != "original" && name != "float64" && !baseline;
     }
 };
 

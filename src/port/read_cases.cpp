@@ -171,8 +171,8 @@ void read_stages(const Node& list, Reading& reading) {
         else if (out.name == "chain")
             fields.error(fields.get("name")->place,
                          "'chain' stands for all stages in one call: call the stage something else");
-        else if (out.name == "description")
-            fields.error(table.place, "a stage cannot have the name 'description'");
+        else if (out.name == "description" || out.name == "baseline")
+            fields.error(table.place, fmt::format("a stage cannot have the name '{}'", out.name));
         reading.port.stages.push_back(std::move(out));
     }
 }

@@ -252,8 +252,9 @@ void read_implementations(const Node& table, Reading& reading) {
         const std::string what = fmt::format("implementation '{}'", field.key);
         Fields implementation(field.value, what, reading.out);
         out.description = implementation.string("description").value_or("");
+        out.baseline = implementation.boolean("baseline").value_or(false);
         for (const Node::Field& stage : field.value.fields) {
-            if (stage.key == "description") continue;
+            if (stage.key == "description" || stage.key == "baseline") continue;
             if (!reading.port.stage(stage.key) && stage.key != "chain") {
                 reading.out.push_back(
                     stage.place.error(unknown("stage", stage.key, stages, " of " + what)));

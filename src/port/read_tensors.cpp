@@ -18,7 +18,8 @@ std::vector<std::string> axis_names(const Port& port) {
 }
 
 const std::vector<std::string> kRoles = {"input", "output", "intermediate", "tap", "scratch"};
-const std::vector<std::string> kModes = {"exact", "ulp", "row_ulp", "relative_to"};
+const std::vector<std::string> kModes = {"exact", "ulp", "row_ulp", "relative_to",
+                                         "l1_relative_to"};
 const std::vector<std::string> kDistributions = {"normal",  "uniform", "constant",   "outliers",
                                                  "sinks",   "one_hot", "equal_rows", "ramp",
                                                  "special", "biased",  "correlated", "student_t",
@@ -121,7 +122,7 @@ Tolerance read_tolerance(const Node& table, const std::string& what, Reading& re
         if (out.mode == Tolerance::Mode::row_ulp) out.row_axes = fields.integer("axes").value_or(1);
         if (out.row_axes < 1 || out.row_axes > static_cast<int64_t>(kMaxRank))
             fields.error(fields.get("axes")->place, fmt::format("'axes' must lie between 1 and {}", kMaxRank));
-    } else if (out.mode == Tolerance::Mode::relative_to) {
+    } else if (out.has_baseline()) {
         out.baseline = fields.string("baseline").value_or("reference");
         bounded(fields, "factor", 0, out.factor);
         bounded(fields, "floor_ulp", 0, out.floor_ulp);
@@ -251,6 +252,14 @@ void read_tensors(const Node& table, Reading& reading) {
             if (out.role == Role::input || out.role == Role::scratch)
                 tensor.error(tolerance->place,
                              fmt::format("{} is {}: nothing compares it", what, name(out.role)));
+        }
+        if (const Node* also = tensor.get("also")) {
+            out.also = read_tolerance(*also, "the second tolerance of " + what, reading);
+            if (out.also->mode != Tolerance::Mode::l1_relative_to)
+                tensor.error(also->place, fmt::format("'also' of {} must have the mode l1_relative_to", what));
+            if (out.role != Role::output)
+                tensor.error(also->place,
+                             fmt::format("{} is {}: only outputs have 'also'", what, name(out.role)));
         }
         if (data) {
             out.data = read_distribution(*data, "the data of " + what, reading);

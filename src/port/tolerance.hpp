@@ -13,6 +13,7 @@ struct Tolerance {
         ulp,          // within max_ulp units in the last place of the reference's value
         row_ulp,      // the same, of the largest magnitude in its row (the last row_axes axes)
         relative_to,  // error against float64 <= factor * baseline's own error + floor_ulp ulp
+        l1_relative_to,  // the same of the relative L1 error over all elements alone
     };
     Mode mode = Mode::exact;
     double max_ulp = 0;
@@ -20,6 +21,8 @@ struct Tolerance {
     std::string baseline = "reference";  // implementation whose error is the yardstick
     double factor = 2;
     double floor_ulp = 1;
+
+    bool has_baseline() const { return mode == Mode::relative_to || mode == Mode::l1_relative_to; }
 };
 
 }  // namespace ww::port

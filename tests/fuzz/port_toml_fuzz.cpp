@@ -57,6 +57,7 @@ std::vector<std::string> ww_fuzz_words() {
             "tensor_map",
             "distribution",
             "relative_to",
+            "l1_relative_to",
             "\xff",
             "\xc3\xa9"};
 }

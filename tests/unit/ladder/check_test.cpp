@@ -368,6 +368,43 @@ TEST_F(Check, GlobsThatMatchNothingSayWhatThereIs) {
     EXPECT_EQ(report.error().at(0).message, "--case huge* matches none of: small, hidden");
 }
 
+// A baseline has no rungs; what its error bounds is judged beside the tolerance.
+TEST_F(Check, AnOutputMayAlsoBeHeldToABaselinesL1Error) {
+    std::string text = without_taps(kPort);
+    text.insert(text.find("tile = [1, 2]"), "tolerance = { mode = \"ulp\", max = 1e6 }\n"
+                                            "also = { mode = \"l1_relative_to\", baseline = \"other\", factor = 1, floor_ulp = 0 }\n");
+    text.insert(text.find("[implementations.mine.scale]"),
+                "[implementations.float64.scale]\nkind = \"library\"\nsymbol = \"double_reference\"\n"
+                "[implementations.other]\nbaseline = true\n"
+                "[implementations.other.scale]\nkind = \"library\"\nsymbol = \"roughly\"\n");
+    write("port.toml", text);
+    CheckOptions options;
+    options.libraries = {{"double_reference", double_reference}, {"roughly", [](const LibraryCall& call) {
+                              for (int64_t i = 0; i < call.input("x").layout.elements; ++i)
+                                  call.output("y")->set(i, 2.001 * call.input("x").get(i));
+                              return ok();
+                          }}};
+    const auto within = run(doubling([](const Context& c) {
+                                const auto y = c.argument<uint64_t>(1);
+                                for (uint32_t i = 0; i < 4; ++i) c.store(y + 4 * i, 1.0004f * c.load<float>(y + 4 * i), i);
+                            }), options);
+    ASSERT_TRUE(within) << format(within.error());
+    EXPECT_TRUE(within->pass) << summary_text(*within);
+    for (const Rung& rung : within->rungs) {
+        EXPECT_EQ(rung.name.find("other"), std::string::npos) << rung.name;
+        if (!rung.name.starts_with("stage/")) continue;
+        EXPECT_EQ(rung.metrics.size(), 1u);
+        EXPECT_NE(rung_line(rung).find("of other's"), std::string::npos) << rung_line(rung);
+    }
+    const Rung beyond = failed(run(doubling([](const Context& c) {
+                                       const auto y = c.argument<uint64_t>(1);
+                                       for (uint32_t i = 0; i < 4; ++i) c.store(y + 4 * i, 1.01f * c.load<float>(y + 4 * i), i);
+                                   }), options));
+    EXPECT_EQ(beyond.name, "stage/mine/scale/small");
+    EXPECT_EQ(beyond.failure->message.find("relative L1 error of y is "), 0u) << beyond.failure->message;
+    EXPECT_NE(beyond.failure->message.find("; other has "), std::string::npos) << beyond.failure->message;
+}
+
 TEST_F(Check, NothingComparedIsNoPass) {
     without_taps();
     CheckOptions options;

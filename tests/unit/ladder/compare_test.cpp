@@ -79,6 +79,28 @@ TEST(Compare, RelativeBuildsOnTheBaselinesError) {
     EXPECT_FALSE(compare(tensor(Dtype::f32, {1.019, 2.019, 3.019, 4.019}), expected, twice).pass);
 }
 
+TEST(Compare, TheL1ErrorOfAllMayBeBoundedByAnothers) {
+    const Tensor truth = tensor(Dtype::f64, {1, 2, 3, 4});
+    const Tensor reference = tensor(Dtype::f32, {1, 2, 3, 4}), other = tensor(Dtype::f32, {1.1, 2, 3, 4});
+    const Tolerance as_good{.mode = Tolerance::Mode::l1_relative_to, .baseline = "other", .factor = 1, .floor_ulp = 0};
+    const Expected expected{.reference = &reference, .truth = &truth, .baseline = &other};
+    const Comparison good = compare(tensor(Dtype::f32, {1, 2, 3, 4.09}), expected, as_good);
+    EXPECT_TRUE(good.pass);
+    EXPECT_NEAR(good.metrics.baseline_relative_l1.value(), 0.01, 1e-8);
+    EXPECT_EQ(good.metrics.l1_baseline, "other");
+    EXPECT_FALSE(good.metrics.baseline_relative_l2);
+    const Comparison bad = compare(tensor(Dtype::f32, {1, 2.06, 3, 4.06}), expected, as_good);  // its L2 error is smaller
+    EXPECT_FALSE(bad.pass);
+    EXPECT_EQ(bad.message, "relative L1 error of y is 0.012; other has 0.01");
+    EXPECT_FALSE(compare(tensor(Dtype::f32, {1, 2, 3, kNan}), expected, as_good).pass);
+    EXPECT_FALSE(compare(tensor(Dtype::f32, {1, 2, 3, kInfinity}), expected, as_good).pass);
+    // One unit in the last place of 1: 2^-23.
+    EXPECT_FALSE(compare(tensor(Dtype::f32, {1, 2, 3, 4.0000005}), {&reference, &truth, &reference}, as_good).pass);
+    Tolerance with_floor = as_good;
+    with_floor.floor_ulp = 1;
+    EXPECT_TRUE(compare(tensor(Dtype::f32, {1, 2, 3, 4.0000005}), {&reference, &truth, &reference}, with_floor).pass);
+}
+
 TEST(Compare, MetricsAreTheUsualOnes) {
     const Comparison c = judge({2, 4, 6}, {1, 2, 3}, kTwoUlp);
     EXPECT_DOUBLE_EQ(c.metrics.gain, 2);
