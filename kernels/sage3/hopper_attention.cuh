@@ -66,13 +66,13 @@ struct Memory {
 };
 
 // One thread asks for all tiles of its block's work, each as soon as its place is empty.
-template <int kDepth, class T>
+template <int kDepth, Mask kMask, class T>
 __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDepth>& memory, int items) {
     using M = Memory<kDepth>;
     Turn<kStages> turn;
     unsigned of_queries = 0;
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const Work work = Work::of<kKeys, false>(p, item);
+        const Work work = Work::of<kKeys, kMask != Mask::none>(p, item);
         if (work.empty()) continue;
         const long long first = static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored;
         for (int visit = 0; visit < work.visits.count; ++visit, turn.next()) {
@@ -154,22 +154,22 @@ struct Scaling {
     }
 };
 
-// Softmax of a tile: moves the maxima on, gives the factor for older sums, and P as the A operand.
-template <bool kMasked, class T>
+}  // namespace hopper
+}  // namespace sage3
+
+#include "hopper_mask.cuh"
+
+namespace sage3 {
+namespace hopper {
+
+// Softmax of a tile: moves the maxima on, gives the factor for older sums, and P as the A operand. kMasked: the tile is cut,
+// or there is a mask.
+template <Mask kMask, bool kMasked, class T>
 __device__ __forceinline__ void softmax(const Int8Params<T>& p, const Work& work, const Place& at, int first_key,
                                         const Scaling& scaling, int (&s)[kKeys / 2], float (&max)[2], float (&rescale)[2],
                                         unsigned (&codes)[kKeys / 32][4]) {
-    if constexpr (kMasked) {
-        Range range[2];
-#pragma unroll
-        for (int half = 0; half < 2; ++half)
-            range[half] = visible_keys(p, at.row(half), work.queries.length, work.keys.length);
-#pragma unroll
-        for (int i = 0; i < kKeys / 2; ++i) {
-            const int key = key_of(at, first_key, i / 4, i % 4);
-            if (key < range[i % 4 / 2].begin || key >= range[i % 4 / 2].end) s[i] = kHidden;
-        }
-    }
+    if constexpr (kMasked) hide<kMask>(p, work, at, first_key, scaling, s);
+    if constexpr (kMasked && is_added(kMask)) return softmax_of_logits(s, max, rescale, codes);
     float offset[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -215,7 +215,7 @@ namespace sage3 {
 namespace hopper {
 
 // One tile of keys, whose S has begun; the next tile's S begins as soon as this one's registers are free, behind P V.
-template <int kDepth, bool kMasked, class T>
+template <int kDepth, Mask kMask, bool kMasked, class T>
 __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, const Place& at, int visit,
                                      const Memory<kDepth>& memory, unsigned queries, Turn<kStages>& turn, int (&s)[kKeys / 2],
                                      Rows<kDepth>& rows) {
@@ -231,8 +231,8 @@ __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, c
     const Scaling scaling{{ptx::mul_rn_f32(rows.scale[0], k_scale), ptx::mul_rn_f32(rows.scale[1], k_scale)}};
     float rescale[2];
     unsigned codes[kKeys / 32][4];
-    softmax<kMasked>(p, work, at, tile * kKeys, scaling, s, rows.max, rescale, codes);
-    tap_scores<kMasked>(p, work, at, tile, scaling, s, codes, rows.max);
+    softmax<kMask, kMasked>(p, work, at, tile * kKeys, scaling, s, rows.max, rescale, codes);
+    tap_scores<kMask, kMasked>(p, work, at, tile, scaling, s, codes, rows.max);
     float o[kDepth / 2 + 4];
     turn.next();
     begin_p_v<kDepth>(codes, memory.values(stage), o);
@@ -280,13 +280,13 @@ __device__ __forceinline__ void store(const Int8Params<T>& p, const Work& work, 
     }
 }
 
-template <int kDepth, class T>
+template <int kDepth, Mask kMask, class T>
 __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDepth>& memory, int items) {
     const unsigned queries = memory.start + threadIdx.x / 128 * 64 * kDepth;
     Turn<kStages> turn;
     unsigned of_queries = 0;
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const Work work = Work::of<kKeys, false>(p, item);
+        const Work work = Work::of<kKeys, kMask != Mask::none>(p, item);
         if (work.empty()) continue;
         const Place at = Place::of(work, threadIdx.x);
         Rows<kDepth> rows{{minus_infinity(), minus_infinity()}, {}, {}, {}};
@@ -306,17 +306,18 @@ __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDe
             begin_q_k<kDepth>(queries, memory.keys(turn.stage), s);
         }
         for (; visit < work.visits.masked(); ++visit)
-            step<kDepth, true>(p, work, at, visit, memory, queries, turn, s, rows);
-        for (; visit < work.visits.count; ++visit)
-            step<kDepth, false>(p, work, at, visit, memory, queries, turn, s, rows);
+            step<kDepth, kMask, true>(p, work, at, visit, memory, queries, turn, s, rows);
+        if constexpr (kMask == Mask::none)
+            for (; visit < work.visits.count; ++visit)
+                step<kDepth, kMask, false>(p, work, at, visit, memory, queries, turn, s, rows);
         int same = item, thread = threadIdx.x;
         asm volatile("" : "+r"(same), "+r"(thread));
-        const Work again = Work::of<kKeys, false>(p, same);
+        const Work again = Work::of<kKeys, kMask != Mask::none>(p, same);
         store<kDepth>(p, again, Place::of(again, thread), Staging::of(memory.start + Memory<kDepth>::kStaging, thread), rows);
     }
 }
 
-template <int kDepth, class T>
+template <int kDepth, Mask kMask, class T>
 __device__ void attention(const Int8Params<T>& p) {
     using M = Memory<kDepth>;
     extern __shared__ __align__(1024) unsigned char shared[];
@@ -331,11 +332,11 @@ __device__ void attention(const Int8Params<T>& p) {
     const int items = p.batch_heads * p.queries.tiles();
     if (threadIdx.x >= 128 * kGroups) {
         ptx::setmaxnreg_dec<kRegistersToLoad>();
-        if (threadIdx.x == 128 * kGroups) produce<kDepth>(p, memory, items);
+        if (threadIdx.x == 128 * kGroups) produce<kDepth, kMask>(p, memory, items);
         return;
     }
     ptx::setmaxnreg_inc<kRegistersToCompute>();
-    compute<kDepth>(p, memory, items);
+    compute<kDepth, kMask>(p, memory, items);
 }
 
 }  // namespace hopper

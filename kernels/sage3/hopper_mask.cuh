@@ -9,20 +9,6 @@ namespace hopper {
 // Whether logits become floats before the softmax, in the registers of the scores.
 __host__ __device__ constexpr bool is_added(Mask mask) { return mask == Mask::of_type || mask == Mask::f32; }
 
-// Keys outside of what the row sees are hidden.
-template <class T>
-__device__ __forceinline__ void hide(const Call<T>& p, const Work& work, const Place& at, int first_key, int (&s)[kKeys / 2],
-                                     int hidden) {
-    Range range[2];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) range[half] = visible_keys(p, at.row(half), work.queries.length, work.keys.length);
-#pragma unroll
-    for (int i = 0; i < kKeys / 2; ++i) {
-        const int key = key_of(at, first_key, i / 4, i % 4);
-        if (key < range[i % 4 / 2].begin || key >= range[i % 4 / 2].end) s[i] = hidden;
-    }
-}
-
 // Two elements of the mask that lie next to each other, of keys 2t and 2t + 1 of a product.
 template <Mask kMask, class T>
 struct MaskPair;
@@ -80,6 +66,27 @@ __device__ __forceinline__ void apply_mask(const Call<T>& p, const Work& work, c
                     to = kHidden;
             }
         }
+    }
+}
+
+// Keys that the row does not see, or that the mask hides.
+template <Mask kMask, class T>
+__device__ __forceinline__ void hide(const Call<T>& p, const Work& work, const Place& at, int first_key, const Scaling& scaling,
+                                     int (&s)[kKeys / 2]) {
+    if constexpr (kMask != Mask::none) apply_mask<kMask>(p, work, at, first_key, scaling, s);
+    Range range[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+        range[half] = visible_keys(p, at.row(half), work.queries.length, work.keys.length);
+    if constexpr (kMask != Mask::none)  // then most tiles come here for the mask alone
+        if (range[0].begin <= first_key && range[0].end >= first_key + kKeys && range[1].begin <= first_key &&
+            range[1].end >= first_key + kKeys)
+            return;
+#pragma unroll
+    for (int i = 0; i < kKeys / 2; ++i) {
+        const int key = key_of(at, first_key, i / 4, i % 4);
+        if (key < range[i % 4 / 2].begin || key >= range[i % 4 / 2].end)
+            s[i] = is_added(kMask) ? __float_as_int(minus_infinity()) : kHidden;
     }
 }
 

@@ -14,7 +14,7 @@ __device__ __forceinline__ long long tap_tile_row(const Int8Params<T>& p, const 
 }
 #endif
 
-template <bool kMasked, class T>
+template <Mask kMask, bool kMasked, class T>
 __device__ __forceinline__ void tap_scores(const Int8Params<T>& p, const Work& work, const Place& at, int tile,
                                            const Scaling& scaling, const int (&s)[kKeys / 2],
                                            const unsigned (&codes)[kKeys / 32][4], const float (&max)[2]) {
@@ -23,7 +23,8 @@ __device__ __forceinline__ void tap_scores(const Int8Params<T>& p, const Work& w
         const int half = i % 4 / 2, j = i / 4, row = at.row(half);
         if (row >= work.queries.length) continue;
         const long long to = work.token(p, row) * p.columns + key_of(at, tile * kKeys, j, i % 4);
-        p.s[to] = kMasked && s[i] == kHidden ? minus_infinity() : scaling.logit(s[i], half);
+        p.s[to] = is_added(kMask) ? __int_as_float(s[i])
+                  : kMasked && s[i] == kHidden ? minus_infinity() : scaling.logit(s[i], half);
         p.p_codes[to] = static_cast<unsigned char>(codes[j / 4][j % 4 / 2 * 2 + half] >> (j % 2 * 2 + i % 2) * 8);
     }
     for (int half = 0; half < 2; ++half)
@@ -50,7 +51,7 @@ __device__ __forceinline__ void tap_unvisited(const Int8Params<T>& p, const Work
         for (int& each : s) each = kHidden;
         const unsigned codes[kKeys / 32][4] = {};
         const float max[2] = {minus_infinity(), minus_infinity()}, sum[2] = {0.0f, 0.0f};
-        tap_scores<true>(p, work, at, tile, Scaling{{1.0f, 1.0f}}, s, codes, max);
+        tap_scores<Mask::none, true>(p, work, at, tile, Scaling{{1.0f, 1.0f}}, s, codes, max);
         tap_sums(p, work, at, tile, sum);
     }
 #endif

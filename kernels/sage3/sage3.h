@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sage Attention 3 as a C API (C11): o = softmax(scale q k^T + mask) v, in FP4 on sm_120 and sm_121 (emulated; not yet run
-// on silicon), in INT8 and FP8 on sm_90, which takes no masks, no SAGE3_SMOOTH_V, no SAGE3_GLOBAL_Q_MEAN and
-// head_dim up to 128. How to use it: docs/sage3.md.
+// on silicon), in INT8 and FP8 on sm_90, which takes no SAGE3_SMOOTH_V and head_dim up to 128. How to use it:
+// docs/sage3.md.
 //
 // Kernels are in the library, compiled by NVRTC at first use, and kept on disk. A call allocates nothing on
 // the device and waits for nothing: it launches on the caller's stream, in the caller's current context.
@@ -54,7 +54,8 @@ enum {
     SAGE3_WINDOW = 1,        /* query i sees keys i' - window_left to i' + window_right alone, i' = i + Lk - Lq (i
                                 with SAGE3_TOP_LEFT), and of these what `causal` leaves */
     SAGE3_GLOBAL_Q_MEAN = 2, /* one mean for all queries of a head instead of one for each 128: less exact, and
-                                less workspace (keys * 4 bytes a head instead of for each 128 queries) */
+                                less workspace (keys * 4 bytes a head instead of for each 128 queries). On sm_90 q
+                                has a scale for each query and keeps its mean: no effect there */
     SAGE3_SMOOTH_V = 4       /* v is quantised without the mean of its keys, which is added to o */
 };
 

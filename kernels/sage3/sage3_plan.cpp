@@ -113,8 +113,7 @@ Status check(const Request& r) {
     if (r.path == Path::int8) {
         WW_TRY(narrow, check_range("head_dim", p.d, 128));
         (void)narrow;
-        if (p.mask != Mask::none || p.smooth_v || p.global_mean)
-            return fail("mask_type and flags: masks, SAGE3_SMOOTH_V and SAGE3_GLOBAL_Q_MEAN need sm_120 or sm_121");
+        if (p.smooth_v) return fail("flags: SAGE3_SMOOTH_V needs sm_120 or sm_121");
     }
     for (const auto& [argument, strides] :
          {std::pair{"q", r.q}, std::pair{"k", r.k}, std::pair{"v", r.v}, std::pair{"o", r.o}, std::pair{"mask", r.mask}}) {
@@ -179,16 +178,23 @@ class Planner {
         int8_attention(q_tiles);
     }
 
+    // Kinds of masks by name, and what the attention kernels are given of one.
+    static constexpr std::array kMasks = {"none", "bytes", "of_type", "f32"};
+    Arguments mask() const {
+        return {buffer_if(p_.mask != Mask::none, mask_name(p_.mask)), r_.mask.batch, r_.mask.head, r_.mask.token};
+    }
+
     void int8_attention(int64_t items) {
         Step& made = step("attention", "hopper_attention", std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
              {{Buffer{"q_codes"}, Buffer{"q_scales"}, Buffer{"k_codes"}, Buffer{"k_scales"}, Buffer{"v_codes"}, Buffer{"v_largest"},
                buffer_if(r_.lse, "shift")},
-              outputs(), queries(), keys(), sizes(), visibility()},
+              outputs(), queries(), keys(), sizes(), visibility(), mask()},
              kHopperAttention);
         // hopper_attention.cuh: queries, stages of keys and of values with eight rows of ones, staging, mbarriers.
         constexpr int64_t kStages = 3;
         made.dynamic_shared_bytes = static_cast<uint32_t>(kTile * p_.dp() + kStages * (2 * kTile * p_.dp() + 8 * kTile) +
                                                           8 * 16 * 128 + 16 * (2 * kStages + 1));
+        made.defines.emplace_back("WW_MASK", kMasks[static_cast<size_t>(p_.mask)]);
         for (const char* name : {"s", "p_codes", "row_max", "row_sum"}) made.tap_arguments.push_back(Buffer{name});
     }
 
@@ -281,13 +287,11 @@ class Planner {
     }
 
     void attention(int64_t items) {
-        constexpr std::array kMasks = {"none", "bytes", "of_type", "f32"};
         Arguments operands;
         for (const char* name : {"q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_scales", "bias"})
             operands.push_back(Buffer{name});
-        const Arguments mask = {buffer_if(p_.mask != Mask::none, mask_name(p_.mask)), r_.mask.batch, r_.mask.head, r_.mask.token};
         Step& made = step("attention", "sage3_attention", std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
-             {std::move(operands), {buffer_if(r_.lse, "shift"), buffer_if(p_.smooth_v, "v_mean")}, mask,
+             {std::move(operands), {buffer_if(r_.lse, "shift"), buffer_if(p_.smooth_v, "v_mean")}, mask(),
               outputs(), queries(), keys(), sizes(), {flag(!p_.global_mean)}, visibility(),
               {1.0f / static_cast<float>(p_.scale)}},
              kAttention);

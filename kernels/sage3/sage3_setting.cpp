@@ -2,6 +2,8 @@
 #include "sage3/sage3_setting.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 #include "sage3/sage3_axes.hpp"
 
@@ -77,6 +79,20 @@ Values without_padding(const Values& x, const std::vector<Sequence>& sequences, 
         std::copy_n(x.begin() + from * d, each.length * d, out.begin() + to * d);
     });
     return out;
+}
+
+MaskFunction mask_of(const LibraryCall& call, const Problem& p) {
+    if (p.mask == Mask::none) return {};
+    const Tensor& mask = call.input(mask_name(p.mask));
+    return [&mask, p](int64_t bh, int64_t query, int64_t key) {
+        const auto& shape = mask.layout.shape;
+        const std::array<int64_t, 4> index = {bh / p.h, bh % p.h, query, key};
+        int64_t element = 0;
+        for (size_t i = 0; i < 4; ++i) element = element * shape[i] + (shape[i] == 1 ? 0 : index[i]);
+        const double value = mask.get(element);
+        if (p.mask != Mask::bytes) return value;
+        return value == 0 ? -std::numeric_limits<double>::infinity() : 0.0;
+    };
 }
 
 }  // namespace ww::sage3

@@ -23,6 +23,9 @@ struct Setting {
 Result<Setting> setting_of(const ladder::LibraryCall& call, std::initializer_list<std::string_view> inputs, bool q_starts,
                            bool k_starts);
 
+// The mask's value for a query and key of a head; empty without one. An axis of extent 1 is the same for all.
+MaskFunction mask_of(const ladder::LibraryCall& call, const Problem& problem);
+
 // body(sequence's number, sequence, head, first row of x [BH, L, D]) for every sequence and head.
 template <class F>
 void for_each_head(const std::vector<Sequence>& sequences, int64_t heads, int64_t length, F body) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference as the stages of port.toml: tensors in, tensors out. The algorithm is in
 // sage3_reference.cpp.
-#include <limits>
 #include <optional>
 
 #include "references.hpp"
@@ -18,6 +17,7 @@ using sage3::Values;
 using sage3::at;
 using sage3::fill_output;
 using sage3::for_each_head;
+using sage3::mask_of;
 using sage3::mean_of_sequences;
 using sage3::setting_of;
 using sage3::values_of;
@@ -135,21 +135,6 @@ Values by_token(const Values& x, const Problem& p) {
         out[at((n * p.lkp() + token) * p.dp() + channel)] = x[at(i)];
     }
     return out;
-}
-
-// The mask's value for a query and key of a head; empty without one. An axis of extent 1 is the same for all.
-sage3::MaskFunction mask_of(const LibraryCall& call, const Problem& p) {
-    if (p.mask == sage3::Mask::none) return {};
-    const Tensor& mask = call.input(sage3::mask_name(p.mask));
-    return [&mask, p](int64_t bh, int64_t query, int64_t key) {
-        const auto& shape = mask.layout.shape;
-        const std::array<int64_t, 4> index = {bh / p.h, bh % p.h, query, key};
-        int64_t element = 0;
-        for (size_t i = 0; i < 4; ++i) element = element * shape[i] + (shape[i] == 1 ? 0 : index[i]);
-        const double value = mask.get(element);
-        if (p.mask != sage3::Mask::bytes) return value;
-        return value == 0 ? -std::numeric_limits<double>::infinity() : 0.0;
-    };
 }
 
 Status fill_taps(const LibraryCall& call, const sage3::Taps& taps) {

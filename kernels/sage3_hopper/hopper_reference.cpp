@@ -19,10 +19,64 @@ double rounded_e4m3(double value) {
     return numerics::decode(numerics::Format::e4m3, numerics::encode(numerics::Format::e4m3, value, {.saturate = true}));
 }
 
-// One query: the running softmax.
+// One query of one sequence and head.
 struct Line {
+    const Problem& p;
+    const HopperOperands& operands;
+    const HopperOptions& options;
+    const Sequence &queries, &keys;
+    int64_t bh, kv, query;
+
+    int64_t line() const { return bh * p.lq + queries.first + query; }
+    int64_t after(int64_t tile) const { return (bh * p.key_tiles() + tile) * p.lq + queries.first + query; }
+    int64_t row_of_key(int64_t key) const { return kv * p.lkp() + keys.stored + key; }
+
+    // Logits times log2 e of a tile; -inf where hidden.
+    Values logits(int64_t tile) const {
+        const double log2e = 1 / std::log(2.0);
+        const Range range = p.visible(query, queries.length, keys.length);
+        const double c = operands.q_scales[at(bh * p.lqp() + queries.stored + query)] *
+                         operands.k_scales[at(row_of_key(tile * kTile) / kTile)] * p.scale * log2e;
+        Values s(kTile, -kInfinity);
+        for (int64_t j = 0; j < kTile; ++j) {
+            const int64_t key = tile * kTile + j;
+            if (key < range.begin || key >= range.end) continue;
+            double dot = 0;
+            for (int64_t d = 0; d < p.dp(); ++d)
+                dot += operands.q[at(line() * p.dp() + d)] * operands.k[at(row_of_key(key) * p.dp() + d)];
+            s[at(j)] = dot * c + (options.mask ? options.mask(bh, query, key) * log2e : 0);
+        }
+        return s;
+    }
+};
+
+// The running softmax of a query.
+struct Running {
     double max = -kInfinity, sum = 0;
     Values o;
+
+    void add_tile(const Line& line, int64_t tile) {
+        const Problem& p = line.p;
+        const HopperOptions& options = line.options;
+        const Values s = line.logits(tile);
+        const int64_t after = line.after(tile), column = line.line() * p.columns() + tile * kTile;
+        const double before = max;
+        max = std::max(max, *std::max_element(s.begin(), s.end()));
+        if (options.given) max = options.given->row_max[at(after)];
+        const double rescale = before == -kInfinity ? 0 : std::exp2(before - max);
+        sum *= rescale;
+        for (double& each : o) each *= rescale;
+        for (int64_t j = 0; j < kTile; ++j) {
+            const double exact = s[at(j)] == -kInfinity ? 0 : 448 * std::exp2(s[at(j)] - max);
+            const double weight = options.given ? options.given->p_codes[at(column + j)] : rounded_e4m3(exact);
+            if (options.taps) options.taps->s[at(column + j)] = s[at(j)], options.taps->p_codes[at(column + j)] = exact;
+            sum += weight;
+            if (weight == 0) continue;
+            for (int64_t d = 0; d < p.dp(); ++d)
+                o[at(d)] += weight * line.operands.v[at(line.row_of_key(tile * kTile + j) * p.dp() + d)];
+        }
+        if (options.taps) options.taps->row_max[at(after)] = max, options.taps->row_sum[at(after)] = sum;
+    }
 };
 
 }  // namespace
@@ -48,54 +102,21 @@ HopperTaps::HopperTaps(const Problem& p)
       row_max(at(p.b * p.h * p.key_tiles() * p.lq), -kInfinity),
       row_sum(row_max.size(), 0.0) {}
 
-Output int8_attention(const Problem& p, const Sequences& sequences, const Values& q, const Values& q_scales,
-                      const Values& k, const Values& k_scales, const Values& v, const Values& shift, HopperTaps* taps,
-                      const HopperGiven* given) {
+Output int8_attention(const Problem& p, const Sequences& sequences, const HopperOperands& operands, const HopperOptions& options) {
     Output out{Values(at(p.b * p.h * p.lq * p.d), 0.0), Values(at(p.b * p.h * p.lq), -kInfinity)};
-    const double log2e = 1 / std::log(2.0);
     for (size_t i = 0; i < sequences.q.size(); ++i)
         for (int64_t head = 0; head < p.h; ++head)
             for (int64_t query = 0; query < sequences.q[i].length; ++query) {
                 const Sequence &queries = sequences.q[i], &keys = sequences.k[i];
-                const int64_t bh = queries.batch * p.h + head, line = bh * p.lq + queries.first + query;
-                const int64_t kv = keys.batch * p.h_kv + p.kv_head(head), first = query / kTile * kTile;
-                const Range range = p.visible(query, queries.length, keys.length);
-                const double q_scale = q_scales[at(bh * p.lqp() + queries.stored + query)];
-                Line row{.o = Values(at(p.dp()), 0.0)};
-                for (const int64_t tile : visits(p, first, std::min(first + kTile, queries.length) - 1, queries.length,
-                                                 keys.length)) {
-                    const int64_t stored = keys.stored + tile * kTile, column = line * p.columns() + tile * kTile;
-                    const double c = q_scale * k_scales[at((kv * p.lkp() + stored) / kTile)] * p.scale * log2e;
-                    Values s(kTile, -kInfinity);
-                    for (int64_t j = 0; j < kTile; ++j) {
-                        const int64_t key = tile * kTile + j;
-                        if (key < range.begin || key >= range.end) continue;
-                        double dot = 0;
-                        for (int64_t d = 0; d < p.dp(); ++d)
-                            dot += q[at(line * p.dp() + d)] * k[at((kv * p.lkp() + stored + j) * p.dp() + d)];
-                        s[at(j)] = dot * c;
-                    }
-                    const int64_t after = (bh * p.key_tiles() + tile) * p.lq + queries.first + query;
-                    const double before = row.max;
-                    row.max = std::max(row.max, *std::max_element(s.begin(), s.end()));
-                    if (given) row.max = given->row_max[at(after)];
-                    const double rescale = before == -kInfinity ? 0 : std::exp2(before - row.max);
-                    row.sum *= rescale;
-                    for (double& each : row.o) each *= rescale;
-                    for (int64_t j = 0; j < kTile; ++j) {
-                        const double exact = s[at(j)] == -kInfinity ? 0 : 448 * std::exp2(s[at(j)] - row.max);
-                        const double weight = given ? given->p_codes[at(column + j)] : rounded_e4m3(exact);
-                        if (taps) taps->s[at(column + j)] = s[at(j)], taps->p_codes[at(column + j)] = exact;
-                        row.sum += weight;
-                        if (weight == 0) continue;
-                        for (int64_t d = 0; d < p.dp(); ++d)
-                            row.o[at(d)] += weight * v[at((kv * p.lkp() + stored + j) * p.dp() + d)];
-                    }
-                    if (taps) taps->row_max[at(after)] = row.max, taps->row_sum[at(after)] = row.sum;
-                }
+                const Line line{p, operands, options, queries, keys, queries.batch * p.h + head,
+                                keys.batch * p.h_kv + p.kv_head(head), query};
+                const int64_t first = query / kTile * kTile, last = std::min(first + kTile, queries.length) - 1;
+                Running row{.o = Values(at(p.dp()), 0.0)};
+                for (const int64_t tile : visits(p, first, last, queries.length, keys.length)) row.add_tile(line, tile);
                 if (row.sum == 0) continue;
-                for (int64_t d = 0; d < p.d; ++d) out.o[at(line * p.d + d)] = row.o[at(d)] / row.sum;
-                out.lse[at(line)] = (row.max + std::log2(row.sum / 448)) / log2e + shift[at(line)] * p.scale;
+                for (int64_t d = 0; d < p.d; ++d) out.o[at(line.line() * p.d + d)] = row.o[at(d)] / row.sum;
+                out.lse[at(line.line())] =
+                    (row.max + std::log2(row.sum / 448)) * std::log(2.0) + operands.shift[at(line.line())] * p.scale;
             }
     return out;
 }

@@ -31,8 +31,15 @@ struct HopperGiven {
 
 // q [BH, Lq, DP] and k [BHkv, stored, DP] as integers, their scales a row [BH, stored] and a tile [BHkv, stored / 128];
 // v [BHkv, stored, DP] by value with its channels' scales; shift [BH, Lq].
-Output int8_attention(const Problem& problem, const Sequences& sequences, const Values& q, const Values& q_scales,
-                      const Values& k, const Values& k_scales, const Values& v, const Values& shift, HopperTaps* taps,
-                      const HopperGiven* given);
+struct HopperOperands {
+    Values q, q_scales, k, k_scales, v, shift;
+};
+struct HopperOptions {
+    HopperTaps* taps = nullptr;          // filled
+    const HopperGiven* given = nullptr;  // used in place of its own P and row maxima
+    MaskFunction mask;                   // may be empty
+};
+Output int8_attention(const Problem& problem, const Sequences& sequences, const HopperOperands& operands,
+                      const HopperOptions& options = {});
 
 }  // namespace ww::sage3

@@ -2,7 +2,6 @@
 // The reference of the Hopper path as the stages of its port.toml.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "sage3/sage3_setting.hpp"
 #include "sage3_hopper/hopper_reference.hpp"
@@ -91,25 +90,28 @@ Values dequantised_v(const Tensor& codes, const Tensor& most, const Problem& p, 
 
 Status attention(const LibraryCall& call, bool plain) {
     WW_TRY(setting, setting_of(call, {"q", "k", "v", "q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_largest",
-                                      "shift"}, true, true));
+                                      "shift", "mask", "mask_bytes"}, true, true));
     const Problem& p = setting.p;
     sage3::HopperTaps taps(p);
-    std::optional<sage3::HopperGiven> given;
+    sage3::HopperGiven given;
+    sage3::HopperOptions options{.taps = &taps, .mask = sage3::mask_of(call, p)};
     if (call.inputs.count("p_codes")) {
         WW_TRY(readable, call.require({"p_codes", "row_max"}, {}));
         (void)readable;
         given = {values_of(call.input("p_codes")), values_of(call.input("row_max"))};
+        options.given = &given;
     }
-    const Values q = sage3::without_padding(unswizzled(call.input("q_codes"), p.dp()), setting.sequences.q, p.h, p.lqp(),
-                                            p.lq, p.dp());
-    sage3::Output out = sage3::int8_attention(
-        p, setting.sequences, q, values_of(call.input("q_scales")), unswizzled(call.input("k_codes"), p.dp()),
-        values_of(call.input("k_scales")),
-        dequantised_v(call.input("v_codes"), call.input("v_largest"), p, setting.sequences.k), values_of(call.input("shift")),
-        &taps, given ? &*given : nullptr);
-    if (plain && !given)
+    const sage3::HopperOperands operands{
+        .q = sage3::without_padding(unswizzled(call.input("q_codes"), p.dp()), setting.sequences.q, p.h, p.lqp(), p.lq, p.dp()),
+        .q_scales = values_of(call.input("q_scales")),
+        .k = unswizzled(call.input("k_codes"), p.dp()),
+        .k_scales = values_of(call.input("k_scales")),
+        .v = dequantised_v(call.input("v_codes"), call.input("v_largest"), p, setting.sequences.k),
+        .shift = values_of(call.input("shift"))};
+    sage3::Output out = sage3::int8_attention(p, setting.sequences, operands, options);
+    if (plain && !options.given)
         out = sage3::plain_attention(p, setting.sequences, values_of(call.input("q")), values_of(call.input("k")),
-                                     values_of(call.input("v")));
+                                     values_of(call.input("v")), options.mask);
     WW_TRY(o, fill_output(call, "o", out.o));
     WW_TRY(lse, fill_output(call, "lse", out.lse));
     (void)o, (void)lse;
@@ -179,9 +181,10 @@ Status hopper_attention(const LibraryCall& call) { return attention(call, false)
 Status hopper_attention_unquantised(const LibraryCall& call) { return attention(call, true); }
 
 Status hopper_sage2(const LibraryCall& call) {
-    WW_TRY(setting, setting_of(call, {"q", "k", "v"}, true, true));
-    const sage3::Output out = sage3::sage2_attention(setting.p, setting.sequences, values_of(call.input("q")),
-                                                     values_of(call.input("k")), values_of(call.input("v")));
+    WW_TRY(setting, setting_of(call, {"q", "k", "v", "mask", "mask_bytes"}, true, true));
+    const sage3::Output out =
+        sage3::sage2_attention(setting.p, setting.sequences, values_of(call.input("q")), values_of(call.input("k")),
+                               values_of(call.input("v")), sage3::mask_of(call, setting.p));
     WW_TRY(o, fill_output(call, "o", out.o));
     (void)o;
     return fill_output(call, "lse", out.lse);

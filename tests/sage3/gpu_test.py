@@ -81,6 +81,15 @@ class OnTheGpu(unittest.TestCase):
         logits = (q.float() @ k.float().transpose(-1, -2) * 64 ** -0.5).masked_fill(~seen, -torch.inf)
         self.assertLess((lse - logits.logsumexp(-1)).abs().max().item(), 0.1)
 
+    def test_masks(self):
+        q, k = randn(2, 4, 200, 64), randn(2, 4, 333, 64, seed=1)
+        hides = torch.rand(2, 1, 200, 333, device="cuda", generator=torch.Generator(device="cuda").manual_seed(2)) < 0.5
+        for mask in (hides, randn(200, 333, seed=3), randn(1, 4, 200, 333, dtype=torch.float32, seed=4),
+                     torch.zeros(200, 333, device="cuda", dtype=torch.bfloat16).masked_fill(~hides[0, 0], -torch.inf)):
+            due = scaled_dot_product_attention(q.float(), k.float(), k.float(),
+                                               attn_mask=mask if mask.dtype == torch.bool else mask.float())
+            self.close(sage3.scaled_dot_product_attention(q, k, k, attn_mask=mask), due)
+
     def test_packed_sequences(self):
         lengths = [1, 300, 0, 129, 512]
         starts = torch.tensor([0, *torch.tensor(lengths).cumsum(0).tolist()], dtype=torch.int32, device="cuda")

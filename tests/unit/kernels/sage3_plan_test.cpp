@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sage3/sage3_plan.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -76,6 +77,51 @@ TEST(Sage3Plan, every_buffer_is_the_callers_or_workspace) {
             if (!buffer) continue;
             EXPECT_NE(std::find(known.begin(), known.end(), buffer->name), known.end()) << buffer->name;
         }
+}
+
+// Everything of a plan that is launched.
+std::string text(const Plan& plan) {
+    struct To {
+        std::string operator()(Buffer buffer) const { return std::string(buffer.name); }
+        std::string operator()(int32_t v) const { return fmt::format("i32 {}", v); }
+        std::string operator()(uint32_t v) const { return fmt::format("u32 {}", v); }
+        std::string operator()(int64_t v) const { return fmt::format("i64 {}", v); }
+        std::string operator()(float v) const { return fmt::format("f32 {}", v); }
+    };
+    std::string out;
+    for (const Workspace& each : plan.workspace) out += fmt::format("{} of {} bytes\n", each.name, each.bytes);
+    for (const Step& each : plan.steps) {
+        out += fmt::format("{} {} {} {}\n", each.entry, each.grid, each.block, each.dynamic_shared_bytes);
+        for (const auto& [name, value] : each.defines) out += fmt::format("  {}={}\n", name, value);
+        for (const Argument& argument : each.arguments) out += fmt::format("  {}\n", std::visit(To{}, argument));
+    }
+    return out;
+}
+
+TEST(Sage3Plan, q_is_not_smoothed_on_int8) {
+    Request request = usual();
+    request.path = Path::int8;
+    const std::string of_tiles = text(*plan(request));
+    request.problem.global_mean = true;
+    ASSERT_TRUE(plan(request));
+    EXPECT_EQ(text(*plan(request)), of_tiles);
+    request.path = Path::fp4;
+    const std::string of_all = text(*plan(request));
+    request.problem.global_mean = false;
+    EXPECT_NE(text(*plan(request)), of_all);
+}
+
+TEST(Sage3Plan, masks_are_variants_on_either_path) {
+    for (const Path path : {Path::fp4, Path::int8}) {
+        Request request = usual();
+        request.path = path;
+        request.problem.mask = Mask::f32;
+        request.mask = {7, 0, 129};
+        const Plan made = plan(request).value();
+        const Step& attention = step(made, "attention");
+        EXPECT_EQ(attention.defines.back(), (std::pair<std::string, std::string>{"WW_MASK", "f32"}));
+        EXPECT_NE(text(made).find("  mask\n  i64 7\n  i64 0\n  i64 129\n"), std::string::npos) << text(made);
+    }
 }
 
 TEST(Sage3Plan, names_the_argument_and_its_value) {
