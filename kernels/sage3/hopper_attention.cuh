@@ -19,13 +19,18 @@ constexpr int kRegistersToCompute = 240, kRegistersToLoad = 24;
 // An integer of less than 22 bits added to these bits is the float 1.5 * 2^23 plus the integer: no conversion.
 constexpr int kMagicBits = 0x4b400000;
 constexpr float kMagic = 12582912.0f;
-constexpr int kHidden = -(1 << 21);  // below every score: |S| <= 127 * 127 * 128
+constexpr int kHidden = -(1 << 22);  // below every score: |S| <= 127 * 127 * 256
+
+// Channels of O that one item of work makes, and of a row of Q or K that lie together. Of more than 128 channels O does not
+// fit in registers: then two items have the same queries, S and softmax, and a half of the channels each.
+__host__ __device__ constexpr int channels(int depth) { return depth <= 128 ? depth : 128; }
+__host__ __device__ constexpr int parts(int depth) { return depth / channels(depth); }
 
 template <class T>
 struct Int8Params : Call<T> {
-    const signed char* q_codes;    // [BH, stored q, DP] (code_offset)
+    const signed char* q_codes;    // [BH, stored q, DP] (int8_offset)
     const float* q_scales;         // [BH, stored q]
-    const signed char* k_codes;    // [BHkv, stored k, DP] (code_offset)
+    const signed char* k_codes;    // [BHkv, stored k, DP] (int8_offset)
     const float* k_scales;         // [BHkv, stored k / 128]
     const unsigned char* v_codes;  // [BHkv, stored k / 128, DP, 128] (code_offset), tokens permuted in sixteens
     const float* v_largest;        // [sequences, Hkv, D]
@@ -41,8 +46,9 @@ struct Int8Params : Call<T> {
 // Shared memory of a block, in bytes from the start.
 template <int kDepth>
 struct Memory {
-    static constexpr unsigned kRows = kDepth + 8;  // of V: eight of ones below the channels
-    static constexpr unsigned kCodes = kKeys * kDepth, kValues = kRows * kKeys, kStage = kCodes + kValues;
+    static constexpr unsigned kWidth = channels(kDepth);
+    static constexpr unsigned kCodes = kKeys * kDepth, kValues = kKeys * kWidth;  // of K and of V
+    static constexpr unsigned kStage = kCodes + kValues + 8 * kKeys;  // eight rows of ones below the channels
     static constexpr unsigned kQueries = kTile * kDepth;
     static constexpr unsigned kRing = kQueries, kStaging = kRing + kStages * kStage,
                               kBarriers = kStaging + kGroups * 4 * Staging::kBytes, kBytes = kBarriers + 16 * (2 * kStages + 1);
@@ -72,7 +78,8 @@ __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDe
     Turn<kStages> turn;
     unsigned of_queries = 0;
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const Work work = Work::of<kKeys, kMask != Mask::none>(p, item);
+        const Work work = Work::of<kKeys, kMask != Mask::none>(p, item / parts(kDepth));
+        const unsigned part = item % parts(kDepth);
         if (work.empty()) continue;
         const long long first = static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored;
         for (int visit = 0; visit < work.visits.count; ++visit, turn.next()) {
@@ -89,17 +96,18 @@ __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDe
                 ptx::cp_async_bulk_shared_global(memory.start, p.q_codes + query * kDepth, M::kQueries, memory.queries_full());
             }
             wait(M::empty(values), turn.parity ^ 1);
-            ptx::mbarrier_arrive_expect_tx_relaxed_cta(values, M::kCodes);
-            ptx::cp_async_bulk_shared_global(memory.values(turn.stage), p.v_codes + row * kDepth, M::kCodes, values);
+            ptx::mbarrier_arrive_expect_tx_relaxed_cta(values, M::kValues);
+            ptx::cp_async_bulk_shared_global(memory.values(turn.stage), p.v_codes + row * kDepth + part * M::kValues,
+                                             M::kValues, values);
         }
     }
 }
 
 // What a warp keeps while it goes over the keys.
-template <int kDepth>
+template <int kWidth>
 struct Rows {
     float max[2], scale[2];  // scale: of the row of Q times the logits' times log2 e
-    float o[kDepth / 8][4];
+    float o[kWidth / 8][4];
     float sum[2];
 };
 
@@ -115,27 +123,30 @@ __device__ __forceinline__ void fence_operands(float (&x)[kCount]) {
     for (float& each : x) asm volatile("" : "+f"(each)::"memory");
 }
 
-// Begins S = Q K^T. queries: of this warpgroup.
+// Begins S = Q K^T. queries: of this warpgroup. What lies together of a row is followed by the same of the tile's other rows.
 template <int kDepth>
 __device__ __forceinline__ void begin_q_k(unsigned queries, unsigned keys, int (&s)[kKeys / 2]) {
     fence_operands(s);
     ptx::wgmma_fence_sync_aligned();
 #pragma unroll
-    for (int step = 0; step < kDepth / 32; ++step)
-        ptx::wgmma_mma_async_m64n128k32_s32_s8_s8(s, ptx::wgmma_descriptor<kDepth>(queries) + step * 2,
-                                                  ptx::wgmma_descriptor<kDepth>(keys) + step * 2, step != 0);
+    for (int step = 0; step < kDepth / 32; ++step) {
+        constexpr int kRow = channels(kDepth);
+        const int panel = step * 32 / kRow, inside = step % (kRow / 32) * 2;
+        ptx::wgmma_mma_async_m64n128k32_s32_s8_s8(s, ptx::wgmma_descriptor<kRow>(queries + panel * kTile * kRow) + inside,
+                                                  ptx::wgmma_descriptor<kRow>(keys + panel * kKeys * kRow) + inside, step != 0);
+    }
     ptx::wgmma_commit_group_sync_aligned();
 }
 
 // Begins P V and the sums of P's rows.
-template <int kDepth>
-__device__ __forceinline__ void begin_p_v(const unsigned (&p)[kKeys / 32][4], unsigned values, float (&o)[kDepth / 2 + 4]) {
+template <int kWidth>
+__device__ __forceinline__ void begin_p_v(const unsigned (&p)[kKeys / 32][4], unsigned values, float (&o)[kWidth / 2 + 4]) {
     fence_operands(o);
     ptx::wgmma_fence_sync_aligned();
 #pragma unroll
     for (int step = 0; step < kKeys / 32; ++step) {
         const unsigned long long v = ptx::wgmma_descriptor<kKeys>(values) + step * 2;
-        if constexpr (kDepth == 128)
+        if constexpr (kWidth == 128)
             ptx::wgmma_mma_async_m64n136k32_f32_e4m3_e4m3(o, p[step], v, step != 0);
         else
             ptx::wgmma_mma_async_m64n72k32_f32_e4m3_e4m3(o, p[step], v, step != 0);
@@ -216,10 +227,11 @@ namespace hopper {
 
 // One tile of keys, whose S has begun; the next tile's S begins as soon as this one's registers are free, behind P V.
 template <int kDepth, Mask kMask, bool kMasked, class T>
-__device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, const Place& at, int visit,
+__device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, const Place& at, int part, int visit,
                                      const Memory<kDepth>& memory, unsigned queries, Turn<kStages>& turn, int (&s)[kKeys / 2],
-                                     Rows<kDepth>& rows) {
+                                     Rows<channels(kDepth)>& rows) {
     using M = Memory<kDepth>;
+    constexpr int kWidth = channels(kDepth);
     const int tile = work.visits.tile(visit);
     const unsigned stage = turn.stage, keys = memory.keys_full(stage), values = memory.values_full(stage), parity = turn.parity;
     const bool signals = threadIdx.x % 128 == 0, more = visit + 1 < work.visits.count;
@@ -232,10 +244,10 @@ __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, c
     float rescale[2];
     unsigned codes[kKeys / 32][4];
     softmax<kMask, kMasked>(p, work, at, tile * kKeys, scaling, s, rows.max, rescale, codes);
-    tap_scores<kMask, kMasked>(p, work, at, tile, scaling, s, codes, rows.max);
-    float o[kDepth / 2 + 4];
+    if (part == 0) tap_scores<kMask, kMasked>(p, work, at, tile, scaling, s, codes, rows.max);
+    float o[kWidth / 2 + 4];
     turn.next();
-    begin_p_v<kDepth>(codes, memory.values(stage), o);
+    begin_p_v<kWidth>(codes, memory.values(stage), o);
     if (more) {
         wait(memory.keys_full(turn.stage), turn.parity);
         begin_q_k<kDepth>(queries, memory.keys(turn.stage), s);
@@ -247,29 +259,29 @@ __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, c
     fence_operands(o);
     if (signals) ptx::mbarrier_arrive(M::empty(values));
 #pragma unroll
-    for (int i = 0; i < kDepth / 2; ++i) rows.o[i / 4][i % 4] = ptx::fma_rn_f32(rows.o[i / 4][i % 4], rescale[i % 4 / 2], o[i]);
+    for (int i = 0; i < kWidth / 2; ++i) rows.o[i / 4][i % 4] = ptx::fma_rn_f32(rows.o[i / 4][i % 4], rescale[i % 4 / 2], o[i]);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) rows.sum[half] = ptx::fma_rn_f32(rows.sum[half], rescale[half], o[kDepth / 2 + half * 2]);
-    tap_sums(p, work, at, tile, rows.sum);
+    for (int half = 0; half < 2; ++half) rows.sum[half] = ptx::fma_rn_f32(rows.sum[half], rescale[half], o[kWidth / 2 + half * 2]);
+    if (part == 0) tap_sums(p, work, at, tile, rows.sum);
 }
 
-// O times V's scales, as what the epilogue divides by the sums; log-sum-exp.
-template <int kDepth, class T>
-__device__ __forceinline__ void store(const Int8Params<T>& p, const Work& work, const Place& at, const Staging& staging,
-                                      Rows<kDepth>& rows) {
+// O times V's scales, as what the epilogue divides by the sums; log-sum-exp. part: which channels.
+template <int kWidth, class T>
+__device__ __forceinline__ void store(const Int8Params<T>& p, const Work& work, const Place& at, int part,
+                                      const Staging& staging, Rows<kWidth>& rows) {
     const float* largest = p.v_largest + (static_cast<long long>(work.sequence()) * p.kv_heads +
                                           key_head(work.head, p.heads, p.kv_heads)) * p.depth;
 #pragma unroll
-    for (int j = 0; j < kDepth / 8; ++j)
+    for (int j = 0; j < kWidth / 8; ++j)
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
-            const int channel = j * 8 + at.t * 2 + c;
+            const int channel = part * kWidth + j * 8 + at.t * 2 + c;
             const float scale = channel < p.depth ? ptx::mul_rn_f32(ptx::max_NaN_f32(largest[channel], kSmallest), 1.0f / kLargestE4m3) : 0.0f;
             rows.o[j][c] = ptx::mul_rn_f32(rows.o[j][c], scale);
             rows.o[j][2 + c] = ptx::mul_rn_f32(rows.o[j][2 + c], scale);
         }
-    store_output<kDepth>(p, work, at, staging, rows.sum, rows.o);
-    if (at.t != 0 || !p.lse) return;
+    store_output<kWidth>(p, work, at, staging, rows.sum, rows.o, part * kWidth);
+    if (at.t != 0 || !p.lse || part != 0) return;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         if (at.row(half) >= work.queries.length) continue;
@@ -282,20 +294,21 @@ __device__ __forceinline__ void store(const Int8Params<T>& p, const Work& work, 
 
 template <int kDepth, Mask kMask, class T>
 __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDepth>& memory, int items) {
-    const unsigned queries = memory.start + threadIdx.x / 128 * 64 * kDepth;
+    const unsigned queries = memory.start + threadIdx.x / 128 * 64 * channels(kDepth);
     Turn<kStages> turn;
     unsigned of_queries = 0;
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const Work work = Work::of<kKeys, kMask != Mask::none>(p, item);
+        const Work work = Work::of<kKeys, kMask != Mask::none>(p, item / parts(kDepth));
+        const int part = item % parts(kDepth);
         if (work.empty()) continue;
         const Place at = Place::of(work, threadIdx.x);
-        Rows<kDepth> rows{{minus_infinity(), minus_infinity()}, {}, {}, {}};
+        Rows<channels(kDepth)> rows{{minus_infinity(), minus_infinity()}, {}, {}, {}};
 #pragma unroll
         for (int half = 0; half < 2; ++half)
             rows.scale[half] = ptx::mul_rn_f32(
                 p.q_scales[static_cast<long long>(work.bh) * p.queries.stored + work.queries.stored + at.row(half)],
                 ptx::mul_rn_f32(p.scale, kLog2e));
-        tap_unvisited(p, work, at);
+        if (part == 0) tap_unvisited(p, work, at);
         int visit = 0, s[kKeys / 2];
         // One thread signals for its warpgroup, so what is waited for must be followed by a wgmma, for which all four warps
         // come together: a warp that fell two phases behind would wait for ever.
@@ -306,14 +319,14 @@ __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDe
             begin_q_k<kDepth>(queries, memory.keys(turn.stage), s);
         }
         for (; visit < work.visits.masked(); ++visit)
-            step<kDepth, kMask, true>(p, work, at, visit, memory, queries, turn, s, rows);
+            step<kDepth, kMask, true>(p, work, at, part, visit, memory, queries, turn, s, rows);
         if constexpr (kMask == Mask::none)
             for (; visit < work.visits.count; ++visit)
-                step<kDepth, kMask, false>(p, work, at, visit, memory, queries, turn, s, rows);
+                step<kDepth, kMask, false>(p, work, at, part, visit, memory, queries, turn, s, rows);
         int same = item, thread = threadIdx.x;
         asm volatile("" : "+r"(same), "+r"(thread));
-        const Work again = Work::of<kKeys, kMask != Mask::none>(p, same);
-        store<kDepth>(p, again, Place::of(again, thread), Staging::of(memory.start + Memory<kDepth>::kStaging, thread), rows);
+        const Work again = Work::of<kKeys, kMask != Mask::none>(p, same / parts(kDepth));
+        store(p, again, Place::of(again, thread), same % parts(kDepth), Staging::of(memory.start + Memory<kDepth>::kStaging, thread), rows);
     }
 }
 
@@ -324,12 +337,12 @@ __device__ void attention(const Int8Params<T>& p) {
     const M memory{ptx::cvta_to_shared(shared)};
     if (threadIdx.x == 0) memory.init();
     for (unsigned i = threadIdx.x; i < kStages * 8 * kKeys / 4; i += kThreads)  // e4m3 ones
-        *reinterpret_cast<unsigned*>(shared + (M::kRing + i / (2 * kKeys) * M::kStage + M::kCodes + kDepth * kKeys) +
+        *reinterpret_cast<unsigned*>(shared + (M::kRing + i / (2 * kKeys) * M::kStage + M::kCodes + M::kValues) +
                                      i % (2 * kKeys) * 4) = 0x38383838u;
     ptx::fence_proxy_async_shared_cta();
     ptx::fence_mbarrier_init_release_cluster();
     ptx::bar_sync(0);
-    const int items = p.batch_heads * p.queries.tiles();
+    const int items = p.batch_heads * p.queries.tiles() * parts(kDepth);
     if (threadIdx.x >= 128 * kGroups) {
         ptx::setmaxnreg_dec<kRegistersToLoad>();
         if (threadIdx.x == 128 * kGroups) produce<kDepth, kMask>(p, memory, items);

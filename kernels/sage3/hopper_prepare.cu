@@ -14,7 +14,7 @@ hopper_channel_max(const WW_TYPE* x, long long batch, long long head, long long 
                                      largest, heads, depth);
 }
 
-extern "C" __global__ void __launch_bounds__(sage3::kInt8Threads, 4)
+extern "C" __global__ void __launch_bounds__(sage3::kInt8Threads, WW_HEAD_DIM <= 128 ? 4 : 2)
 hopper_quantize_q(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
                   int tokens, int longest, int stored, const float* means, signed char* codes, float* scales, int heads,
                   int depth) {
@@ -22,7 +22,7 @@ hopper_quantize_q(const WW_TYPE* x, long long batch, long long head, long long t
                                                       means, codes, scales, heads, depth);
 }
 
-extern "C" __global__ void __launch_bounds__(sage3::kInt8Threads, 4)
+extern "C" __global__ void __launch_bounds__(sage3::kInt8Threads, WW_HEAD_DIM <= 128 ? 4 : 2)
 hopper_quantize_k(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
                   int tokens, int longest, int stored, const float* means, signed char* codes, float* scales, int heads,
                   int depth) {

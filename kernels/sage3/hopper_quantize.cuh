@@ -27,7 +27,16 @@ __device__ __forceinline__ float lanes_max(float x) {
     return x;
 }
 
-// x [B, H, L, D] less its means, if any ([sequences, H, D]) -> codes [BH, stored rows, DP] (code_offset) and scales: one a
+// Of a row's channel among codes of Q or K. What a swizzle exchanges are 128 bytes at most: of wider rows the first 128
+// channels of all of a tile's rows come before the others.
+template <int kDepth>
+__device__ __forceinline__ long long int8_offset(long long row, int channel) {
+    if (kDepth <= 128) return code_offset(row, channel, kDepth);
+    const long long panel = row / kTile * (kDepth / 128) + channel / 128;
+    return code_offset(panel * kTile + row % kTile, channel % 128, 128);
+}
+
+// x [B, H, L, D] less its means, if any ([sequences, H, D]) -> codes [BH, stored rows, DP] (int8_offset) and scales: one a
 // row ([BH, stored]) or, kOfTile, one a tile ([BH, stored / 128]). One block a tile of 128 rows, which it keeps in
 // registers, a thread eight channels of some rows.
 template <bool kOfTile, int kDepth, class T>
@@ -82,7 +91,7 @@ __device__ void quantize_int8(const Strided<T>& x, const Side& side, const float
         for (int c = 0; c < kChannels; ++c)
             words[c / 4] |= static_cast<unsigned>(static_cast<unsigned char>(int8_code(value(i, c), inverse))) << c % 4 * 8;
         const long long stored = static_cast<long long>(blockIdx.x) * kTile + first + i * kRowsAtOnce;
-        *reinterpret_cast<uint2*>(codes + code_offset(stored, channel, kDepth)) = make_uint2(words[0], words[1]);
+        *reinterpret_cast<uint2*>(codes + int8_offset<kDepth>(stored, channel)) = make_uint2(words[0], words[1]);
         if (kOfTile ? threadIdx.x == 0 && i == 0 : threadIdx.x % kLanes == 0)
             scales[kOfTile ? blockIdx.x : stored] = ptx::div_rn_f32(most, kLargestInt8);
     }

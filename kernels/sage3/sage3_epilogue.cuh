@@ -21,21 +21,24 @@ __device__ __forceinline__ unsigned pack(float low, float high) {
     return narrow<T>(low).bits | static_cast<unsigned>(narrow<T>(high).bits) << 16;
 }
 
-// Rows that see nothing: zeros.
+// Rows that see nothing: zeros. first_channel: of o's, the first that these are.
 template <int kDepth, class T>
 __device__ __forceinline__ void store_output(const Call<T>& p, const Work& work, const Place& at, const Staging& staging,
-                                             const float (&sum)[2], const typename Shape<kDepth>::Output& o) {
+                                             const float (&sum)[2], const typename Shape<kDepth>::Output& o,
+                                             int first_channel = 0) {
+    // Not a value: it would wait in a register, past what the compiler cannot look through.
+    const auto depth = [&] { return p.depth - first_channel; };
     float inverse[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) inverse[half] = sum[half] == 0.0f ? 0.0f : ptx::rcp_approx_ftz_f32(sum[half]);
     const float* mean = p.v_mean ? p.v_mean + (static_cast<long long>(work.sequence()) * p.kv_heads +
-                                               key_head(work.head, p.heads, p.kv_heads)) * p.depth
+                                               key_head(work.head, p.heads, p.kv_heads)) * p.depth + first_channel
                                  : nullptr;
-    T* const out = p.o + work.bh / p.heads * p.o_batch + work.head * p.o_head;
+    T* const out = p.o + work.bh / p.heads * p.o_batch + work.head * p.o_head + first_channel;
     const bool whole = ((reinterpret_cast<unsigned long long>(out) | p.o_token * 2) & 15) == 0;  // rows of 16-byte pieces
 #pragma unroll
     for (int first = 0; first < kDepth; first += 64) {
-        if (first >= p.depth) break;
+        if (first >= depth()) break;
 #pragma unroll
         for (int j = 0; j < 8; j += 2) {  // matrices: rows 0-7 and 8-15 of product j, then of j + 1
             unsigned d[4];
@@ -45,7 +48,7 @@ __device__ __forceinline__ void store_output(const Call<T>& p, const Work& work,
                 float x[2];
 #pragma unroll
                 for (int c = 0; c < 2; ++c) {
-                    const float add = mean && sum[half] != 0.0f && channel + c < p.depth ? mean[channel + c] : 0.0f;
+                    const float add = mean && sum[half] != 0.0f && channel + c < depth() ? mean[channel + c] : 0.0f;
                     x[c] = ptx::fma_rn_f32(o[product][half * 2 + c], inverse[half], add);
                 }
                 d[i] = pack<T>(x[0], x[1]);
@@ -60,15 +63,15 @@ __device__ __forceinline__ void store_output(const Call<T>& p, const Work& work,
             unsigned d[4];
             ptx::ld_shared_v4_b32(d, staging.start + Staging::chunk(row, at.lane % 8));
             const int query = at.first_row + row;
-            if (query >= work.queries.length || channel >= p.depth) continue;
+            if (query >= work.queries.length || channel >= depth()) continue;
             T* to = out + (work.queries.first + query) * p.o_token + channel;
-            if (whole && channel + 8 <= p.depth) {
+            if (whole && channel + 8 <= depth()) {
                 *reinterpret_cast<uint4*>(to) = make_uint4(d[0], d[1], d[2], d[3]);
                 continue;
             }
 #pragma unroll
             for (int c = 0; c < 8; ++c)
-                if (channel + c < p.depth) to[c] = T{static_cast<unsigned short>(d[c / 2] >> c % 2 * 16)};
+                if (channel + c < depth()) to[c] = T{static_cast<unsigned short>(d[c / 2] >> c % 2 * 16)};
         }
         ptx::bar_warp_sync();  // the next 64 channels take the same place
     }

@@ -111,8 +111,6 @@ Status check(const Request& r) {
     if (r.type != Type::f16 && r.type != Type::bf16)
         return wrong("type", fmt::format("{}", static_cast<int>(r.type)), "f16 and bf16 are supported");
     if (r.path == Path::int8) {
-        WW_TRY(narrow, check_range("head_dim", p.d, 128));
-        (void)narrow;
         if (p.smooth_v) return fail("flags: SAGE3_SMOOTH_V needs sm_120 or sm_121");
     }
     for (const auto& [argument, strides] :
@@ -185,6 +183,8 @@ class Planner {
     }
 
     void int8_attention(int64_t items) {
+        const int64_t channels = std::min<int64_t>(p_.dp(), 128);  // of O, that one item of work makes
+        items *= p_.dp() / channels;
         Step& made = step("attention", "hopper_attention", std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
              {{Buffer{"q_codes"}, Buffer{"q_scales"}, Buffer{"k_codes"}, Buffer{"k_scales"}, Buffer{"v_codes"}, Buffer{"v_largest"},
                buffer_if(r_.lse, "shift")},
@@ -192,7 +192,7 @@ class Planner {
              kHopperAttention);
         // hopper_attention.cuh: queries, stages of keys and of values with eight rows of ones, staging, mbarriers.
         constexpr int64_t kStages = 3;
-        made.dynamic_shared_bytes = static_cast<uint32_t>(kTile * p_.dp() + kStages * (2 * kTile * p_.dp() + 8 * kTile) +
+        made.dynamic_shared_bytes = static_cast<uint32_t>(kTile * p_.dp() + kStages * (kTile * (p_.dp() + channels) + 8 * kTile) +
                                                           8 * 16 * 128 + 16 * (2 * kStages + 1));
         made.defines.emplace_back("WW_MASK", kMasks[static_cast<size_t>(p_.mask)]);
         for (const char* name : {"s", "p_codes", "row_max", "row_sum"}) made.tap_arguments.push_back(Buffer{name});

@@ -201,7 +201,10 @@ Taps::Taps(const Problem& p)
       o_tile(row_max.size() * at(p.dp()), 0.0) {}
 
 std::vector<int64_t> visits(const Problem& p, int64_t first, int64_t last, int64_t queries, int64_t keys) {
-    const int64_t size = p.key_tile();
+    return visits(p, first, last, queries, keys, p.key_tile());
+}
+
+std::vector<int64_t> visits(const Problem& p, int64_t first, int64_t last, int64_t queries, int64_t keys, int64_t size) {
     const Range of_first = p.visible(first, queries, keys), of_last = p.visible(last, queries, keys);
     std::vector<int64_t> right, left, whole;
     for (int64_t tile = (keys + size - 1) / size - 1; tile >= 0; --tile) {

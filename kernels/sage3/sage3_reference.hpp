@@ -90,6 +90,8 @@ struct Options {
 // Tiles of key_tile keys that the queries first to last of a sequence visit, in the kernel's order: those that hide a key
 // from one of them first, from the last down and then from the first up. With a mask, all of them from the last down.
 std::vector<int64_t> visits(const Problem& problem, int64_t first, int64_t last, int64_t queries, int64_t keys);
+std::vector<int64_t> visits(const Problem& problem, int64_t first, int64_t last, int64_t queries, int64_t keys,
+                            int64_t key_tile);
 
 // Operands by value: q [BH, Lq, DP], k and v [BHkv, stored rows, DP], natural order; bias [means, columns];
 // shift [BH, Lq].

@@ -28,7 +28,7 @@ struct Line {
     int64_t bh, kv, query;
 
     int64_t line() const { return bh * p.lq + queries.first + query; }
-    int64_t after(int64_t tile) const { return (bh * p.key_tiles() + tile) * p.lq + queries.first + query; }
+    int64_t after(int64_t tile) const { return (bh * (p.columns() / kTile) + tile) * p.lq + queries.first + query; }
     int64_t row_of_key(int64_t key) const { return kv * p.lkp() + keys.stored + key; }
 
     // Logits times log2 e of a tile; -inf where hidden.
@@ -87,6 +87,13 @@ int64_t code_bytes_index(int64_t row, int64_t byte, int64_t row_bytes) {
     return row * row_bytes + (byte / kChunk ^ exchange) * kChunk + byte % kChunk;
 }
 
+int64_t int8_index(int64_t row, int64_t channel, int64_t row_bytes) {
+    constexpr int64_t kPanel = 128;  // channels of a tile's rows that lie together
+    if (row_bytes <= kPanel) return code_bytes_index(row, channel, row_bytes);
+    const int64_t panel = row / kTile * (row_bytes / kPanel) + channel / kPanel;
+    return code_bytes_index(panel * kTile + row % kTile, channel % kPanel, kPanel);
+}
+
 int64_t token_of_stored_value(int64_t p) { return p / 16 * 16 + 8 * (p % 4 / 2) + 2 * (p % 16 / 4) + p % 2; }
 
 float int8_inverse(float largest) { return 127.0f / std::max(largest, kSmallest); }
@@ -99,7 +106,7 @@ float e4m3_inverse(float largest) { return 448.0f / std::max(largest, kSmallest)
 HopperTaps::HopperTaps(const Problem& p)
     : s(at(p.b * p.h * p.lq * p.columns()), -kInfinity),
       p_codes(s.size(), 0.0),
-      row_max(at(p.b * p.h * p.key_tiles() * p.lq), -kInfinity),
+      row_max(at(p.b * p.h * (p.columns() / kTile) * p.lq), -kInfinity),
       row_sum(row_max.size(), 0.0) {}
 
 Output int8_attention(const Problem& p, const Sequences& sequences, const HopperOperands& operands, const HopperOptions& options) {
@@ -112,7 +119,7 @@ Output int8_attention(const Problem& p, const Sequences& sequences, const Hopper
                                 keys.batch * p.h_kv + p.kv_head(head), query};
                 const int64_t first = query / kTile * kTile, last = std::min(first + kTile, queries.length) - 1;
                 Running row{.o = Values(at(p.dp()), 0.0)};
-                for (const int64_t tile : visits(p, first, last, queries.length, keys.length)) row.add_tile(line, tile);
+                for (const int64_t tile : visits(p, first, last, queries.length, keys.length, kTile)) row.add_tile(line, tile);
                 if (row.sum == 0) continue;
                 for (int64_t d = 0; d < p.d; ++d) out.o[at(line.line() * p.d + d)] = row.o[at(d)] / row.sum;
                 out.lse[at(line.line())] =

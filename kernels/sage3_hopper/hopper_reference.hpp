@@ -8,6 +8,8 @@ namespace ww::sage3 {
 
 // Index of a row's byte among codes of a byte that are stored as shared memory holds them (sage3_common.cuh, code_offset).
 int64_t code_bytes_index(int64_t row, int64_t byte, int64_t row_bytes);
+// Of a row's channel among codes of Q or K (hopper_quantize.cuh, int8_offset).
+int64_t int8_index(int64_t row, int64_t channel, int64_t row_bytes);
 // Position p of the stored keys of V holds this token.
 int64_t token_of_stored_value(int64_t p);
 // Codes by the float operations of the kernel, in its order: largest magnitude, its inverse, products.

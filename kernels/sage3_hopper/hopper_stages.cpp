@@ -55,23 +55,22 @@ Status quantize_int8(const LibraryCall& call, const Problem& p, const std::vecto
         if (scales) scales->set(first / rows_per_scale, static_cast<double>(sage3::int8_scale(most)));
         for (int64_t row = first; codes && row < first + rows_per_scale; ++row)
             for (int64_t c = 0; c < p.dp(); ++c)
-                codes->set(sage3::code_bytes_index(row, c, p.dp()),
+                codes->set(sage3::int8_index(row, c, p.dp()),
                            c < p.d ? sage3::int8_code(rows[at(row * p.d + c)], sage3::int8_inverse(most)) : 0);
     }
     return ok();
 }
 
-// [rows, DP] of codes by value, in their natural columns.
-Values unswizzled(const Tensor& codes, int64_t row_bytes) {
+// [rows, row_bytes] of codes by value, in their natural columns; index: where they lie.
+Values unswizzled(const Tensor& codes, int64_t row_bytes, int64_t (*index)(int64_t, int64_t, int64_t)) {
     Values out(at(codes.layout.elements));
-    for (int64_t i = 0; i < codes.layout.elements; ++i)
-        out[at(i)] = codes.get(sage3::code_bytes_index(i / row_bytes, i % row_bytes, row_bytes));
+    for (int64_t i = 0; i < codes.layout.elements; ++i) out[at(i)] = codes.get(index(i / row_bytes, i % row_bytes, row_bytes));
     return out;
 }
 
 // V by value: [BHkv, stored, DP].
 Values dequantised_v(const Tensor& codes, const Tensor& most, const Problem& p, const std::vector<Sequence>& sequences) {
-    const Values natural = unswizzled(codes, sage3::kTile);  // [BHkv, tiles, DP, 128], tokens permuted
+    const Values natural = unswizzled(codes, sage3::kTile, sage3::code_bytes_index);  // [BHkv, tiles, DP, 128], tokens permuted
     Values out(natural.size(), 0.0);
     for (size_t i = 0; i < sequences.size(); ++i)
         for (int64_t head = 0; head < p.h_kv; ++head)
@@ -102,9 +101,9 @@ Status attention(const LibraryCall& call, bool plain) {
         options.given = &given;
     }
     const sage3::HopperOperands operands{
-        .q = sage3::without_padding(unswizzled(call.input("q_codes"), p.dp()), setting.sequences.q, p.h, p.lqp(), p.lq, p.dp()),
+        .q = sage3::without_padding(unswizzled(call.input("q_codes"), p.dp(), sage3::int8_index), setting.sequences.q, p.h, p.lqp(), p.lq, p.dp()),
         .q_scales = values_of(call.input("q_scales")),
-        .k = unswizzled(call.input("k_codes"), p.dp()),
+        .k = unswizzled(call.input("k_codes"), p.dp(), sage3::int8_index),
         .k_scales = values_of(call.input("k_scales")),
         .v = dequantised_v(call.input("v_codes"), call.input("v_largest"), p, setting.sequences.k),
         .shift = values_of(call.input("shift"))};

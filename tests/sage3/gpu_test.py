@@ -54,7 +54,7 @@ class OnTheGpu(unittest.TestCase):
 
     def test_shapes_of_torch(self):
         for batch, heads, queries, keys, depth in ((4, 8, 128, 128, 64), (1, 1, 1, 1, 16), (2, 3, 257, 257, 80),
-                                                   (2, 4, 33, 700, 128), (1, 16, 1000, 1000, 96)):
+                                                   (2, 4, 33, 700, 128), (1, 16, 1000, 1000, 96), (1, 4, 300, 515, 160), (2, 2, 257, 257, 256)):
             for dtype in (torch.float16, torch.bfloat16):
                 q, k, v = (randn(batch, heads, length, depth, dtype=dtype, seed=i)
                            for i, length in enumerate((queries, keys, keys)))

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <string>
+#include <tuple>
 
 namespace ww::sage3 {
 namespace {
@@ -122,6 +124,24 @@ TEST(Sage3Plan, masks_are_variants_on_either_path) {
         EXPECT_EQ(attention.defines.back(), (std::pair<std::string, std::string>{"WW_MASK", "f32"}));
         EXPECT_NE(text(made).find("  mask\n  i64 7\n  i64 0\n  i64 129\n"), std::string::npos) << text(made);
     }
+}
+
+// What a block may have on sm_90: 227 KB.
+TEST(Sage3Plan, wide_heads_are_two_items_on_int8) {
+    Request request = usual();
+    request.path = Path::int8, request.multiprocessors = 1000;
+    for (const auto& [d, items, bytes] : {std::tuple{64, 1u, 16384u + 8192 + 3 * 17408}, {128, 1u, 16384u + 16384 + 3 * 33792},
+                                          {129, 2u, 16384u + 32768 + 3 * 50176}, {256, 2u, 16384u + 32768 + 3 * 50176}}) {
+        request.problem.d = d;
+        request.q = request.o = Strides::dense(6, 300, d);
+        const Plan made = plan(request).value();
+        const Step& attention = step(made, "attention");
+        EXPECT_EQ(attention.grid, items * 2 * 6 * 3);
+        EXPECT_EQ(attention.dynamic_shared_bytes, bytes + 16 * 7);
+        EXPECT_LE(attention.dynamic_shared_bytes, 227u * 1024);
+    }
+    request.problem.d = 257;
+    EXPECT_EQ(plan(request).error().front().message, "head_dim is 257: 1 to 256 is supported");
 }
 
 TEST(Sage3Plan, names_the_argument_and_its_value) {
