@@ -26,6 +26,7 @@ ladder::LibraryTable references() {
         {"hopper_attention", hopper_attention},
         {"hopper_attention_unquantised", hopper_attention_unquantised},
         {"hopper_sage2", hopper_sage2},
+        {"hopper_api", hopper_api},
         {"sage3_attention_unquantised", sage3_attention_unquantised},
     };
 }

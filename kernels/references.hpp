@@ -31,6 +31,7 @@ Status hopper_quantize_k(const ladder::LibraryCall& call);
 Status hopper_quantize_v(const ladder::LibraryCall& call);
 Status hopper_attention(const ladder::LibraryCall& call);
 Status hopper_attention_unquantised(const ladder::LibraryCall& call);
+Status hopper_api(const ladder::LibraryCall& call);
 Status hopper_sage2(const ladder::LibraryCall& call);
 Result<port::KernelImpl> hopper_plan(const port::Scope& scope, std::string_view stage);
 

@@ -326,7 +326,8 @@ __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDe
         int same = item, thread = threadIdx.x;
         asm volatile("" : "+r"(same), "+r"(thread));
         const Work again = Work::of<kKeys, kMask != Mask::none>(p, same / parts(kDepth));
-        store(p, again, Place::of(again, thread), same % parts(kDepth), Staging::of(memory.start + Memory<kDepth>::kStaging, thread), rows);
+        store(p, again, Place::of(again, thread), same % parts(kDepth),
+              Staging::of(memory.start + Memory<kDepth>::kStaging, thread), rows);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sage Attention 3 as a C API (C11): o = softmax(scale q k^T + mask) v, in FP4 on sm_120 and sm_121 (emulated; not yet run
-// on silicon), in INT8 and FP8 on sm_90, which takes no SAGE3_SMOOTH_V. How to use it: docs/sage3.md.
+// on silicon), in INT8 and FP8 on sm_90. How to use it: docs/sage3.md.
 //
 // Kernels are in the library, compiled by NVRTC at first use, and kept on disk. A call allocates nothing on
 // the device and waits for nothing: it launches on the caller's stream, in the caller's current context.

@@ -111,7 +111,6 @@ Status check(const Request& r) {
     if (r.type != Type::f16 && r.type != Type::bf16)
         return wrong("type", fmt::format("{}", static_cast<int>(r.type)), "f16 and bf16 are supported");
     if (r.path == Path::int8) {
-        if (p.smooth_v) return fail("flags: SAGE3_SMOOTH_V needs sm_120 or sm_121");
     }
     for (const auto& [argument, strides] :
          {std::pair{"q", r.q}, std::pair{"k", r.k}, std::pair{"v", r.v}, std::pair{"o", r.o}, std::pair{"mask", r.mask}}) {
@@ -157,7 +156,9 @@ class Planner {
     void make_int8() {
         const int64_t q_tiles = p_.b * p_.h * p_.query_tiles(), k_tiles = p_.b * p_.h_kv * (p_.lkp() / kTile);
         mean("mean_k", strided("k", r_.k), keys(), "k_mean", p_.h_kv, false, kHopperPrepare);
-        of_sequences("max_v", "hopper_channel_max", strided("v", r_.v), keys(), {int64_t{0}}, "v_largest", p_.h_kv, kHopperPrepare);
+        const Argument v_mean = buffer_if(p_.smooth_v, "v_mean");
+        if (p_.smooth_v) mean("mean_v", strided("v", r_.v), keys(), "v_mean", p_.h_kv, false, kHopperPrepare);
+        of_sequences("max_v", "hopper_channel_max", strided("v", r_.v), keys(), {v_mean}, "v_largest", p_.h_kv, kHopperPrepare);
         row_shift(q_tiles, kHopperPrepare);
         workspace("q_codes", q_tiles * kTile * p_.dp());
         workspace("q_scales", q_tiles * kTile * 4);
@@ -171,7 +172,7 @@ class Planner {
              kHopperPrepare);
         workspace("v_codes", k_tiles * kTile * p_.dp());
         step("quantize_v", "hopper_quantize_v", k_tiles, p_.dp(),
-             {strided("v", r_.v), keys(), {int64_t{0}, Buffer{"v_largest"}, Buffer{"v_codes"}, i32(p_.h_kv), i32(p_.d)}},
+             {strided("v", r_.v), keys(), {v_mean, Buffer{"v_largest"}, Buffer{"v_codes"}, i32(p_.h_kv), i32(p_.d)}},
              kHopperPrepare);
         int8_attention(q_tiles);
     }
@@ -188,13 +189,14 @@ class Planner {
         Step& made = step("attention", "hopper_attention", std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
              {{Buffer{"q_codes"}, Buffer{"q_scales"}, Buffer{"k_codes"}, Buffer{"k_scales"}, Buffer{"v_codes"}, Buffer{"v_largest"},
                buffer_if(r_.lse, "shift")},
-              outputs(), queries(), keys(), sizes(), visibility(), mask()},
+              outputs(), queries(), keys(), sizes(), visibility(), mask(), {buffer_if(p_.smooth_v, "v_mean")}},
              kHopperAttention);
         // hopper_attention.cuh: queries, stages of keys and of values with eight rows of ones, staging, mbarriers.
         constexpr int64_t kStages = 3;
         made.dynamic_shared_bytes = static_cast<uint32_t>(kTile * p_.dp() + kStages * (kTile * (p_.dp() + channels) + 8 * kTile) +
                                                           8 * 16 * 128 + 16 * (2 * kStages + 1));
         made.defines.emplace_back("WW_MASK", kMasks[static_cast<size_t>(p_.mask)]);
+        made.defines.emplace_back("WW_V_MEAN", p_.smooth_v ? "1" : "0");
         for (const char* name : {"s", "p_codes", "row_max", "row_sum"}) made.tap_arguments.push_back(Buffer{name});
     }
 

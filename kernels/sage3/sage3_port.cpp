@@ -2,6 +2,7 @@
 // The plan as port.toml's kernels, and the public API as the chain of its stages: what the ladder
 // judges is what ships.
 #include <array>
+#include <filesystem>
 #include <memory>
 
 #include "device/scoped_memory.hpp"
@@ -96,16 +97,20 @@ Result<port::KernelImpl> sage3_plan(const port::Scope& scope, std::string_view s
 Result<port::KernelImpl> hopper_plan(const port::Scope& scope, std::string_view stage) {
     WW_TRY(request, request_of(scope));
     request.path = sage3::Path::int8;
+    if (stage == "mean_v") request.problem.smooth_v = true;  // as above
     return stage_of(request, stage, "../sage3/");
 }
 
-Status sage3_api(const ladder::LibraryCall& call) {
+namespace {
+
+// All stages by the public API. folder: with the kernels.
+Status one_call(const ladder::LibraryCall& call, const std::filesystem::path& folder) {
     WW_TRY(readable, call.require({"q", "k", "v", "mask", "mask_bytes", "q_starts", "k_starts"},
                                   {"B", "H", "Hkv", "Lq", "Lk", "D", "S", "longest_q", "longest_k", "MB", "MH", "MQ", "MK",
                                    "causal", "left", "right", "mask_type", "global_mean", "smooth_v"},
                                   {"sm_scale"}));
     (void)readable;
-    const std::unique_ptr<::sage3, Close> handle(sage3::wrap(*call.device, call.folder));
+    const std::unique_ptr<::sage3, Close> handle(sage3::wrap(*call.device, folder));
     device::ScopedMemory memory(*call.device);
     const auto extent = [&](const char* name) { return call.integer(name); };
     const auto copied_in = [&](const char* name) -> Result<void*> {
@@ -165,5 +170,10 @@ Status sage3_api(const ladder::LibraryCall& call) {
     }
     return ok();
 }
+
+}  // namespace
+
+Status sage3_api(const ladder::LibraryCall& call) { return one_call(call, call.folder); }
+Status hopper_api(const ladder::LibraryCall& call) { return one_call(call, call.folder / ".." / "sage3"); }
 
 }  // namespace ww::kernels

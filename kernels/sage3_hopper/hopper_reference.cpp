@@ -121,7 +121,10 @@ Output int8_attention(const Problem& p, const Sequences& sequences, const Hopper
                 Running row{.o = Values(at(p.dp()), 0.0)};
                 for (const int64_t tile : visits(p, first, last, queries.length, keys.length, kTile)) row.add_tile(line, tile);
                 if (row.sum == 0) continue;
-                for (int64_t d = 0; d < p.d; ++d) out.o[at(line.line() * p.d + d)] = row.o[at(d)] / row.sum;
+                const int64_t mean = (static_cast<int64_t>(i) * p.h_kv + p.kv_head(head)) * p.d;
+                for (int64_t d = 0; d < p.d; ++d)
+                    out.o[at(line.line() * p.d + d)] =
+                        row.o[at(d)] / row.sum + (options.v_mean ? (*options.v_mean)[at(mean + d)] : 0);
                 out.lse[at(line.line())] =
                     (row.max + std::log2(row.sum / 448)) * std::log(2.0) + operands.shift[at(line.line())] * p.scale;
             }

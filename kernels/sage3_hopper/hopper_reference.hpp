@@ -40,6 +40,7 @@ struct HopperOptions {
     HopperTaps* taps = nullptr;          // filled
     const HopperGiven* given = nullptr;  // used in place of its own P and row maxima
     MaskFunction mask;                   // may be empty
+    const Values* v_mean = nullptr;      // [sequences, Hkv, D], what V has lost
 };
 Output int8_attention(const Problem& problem, const Sequences& sequences, const HopperOperands& operands,
                       const HopperOptions& options = {});

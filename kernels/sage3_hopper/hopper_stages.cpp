@@ -36,6 +36,8 @@ std::vector<float> stored_rows(const Tensor& x, const Tensor* means, const Probl
     return out;
 }
 
+const Tensor* v_mean_of(const LibraryCall& call, const Problem& p) { return p.smooth_v ? &call.input("v_mean") : nullptr; }
+
 float largest(const float* x, int64_t count) {
     float out = 0;
     for (int64_t i = 0; i < count; ++i) out = std::max(out, std::fabs(x[i]));
@@ -89,11 +91,13 @@ Values dequantised_v(const Tensor& codes, const Tensor& most, const Problem& p, 
 
 Status attention(const LibraryCall& call, bool plain) {
     WW_TRY(setting, setting_of(call, {"q", "k", "v", "q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_largest",
-                                      "shift", "mask", "mask_bytes"}, true, true));
+                                      "shift", "v_mean", "mask", "mask_bytes"}, true, true));
     const Problem& p = setting.p;
     sage3::HopperTaps taps(p);
     sage3::HopperGiven given;
     sage3::HopperOptions options{.taps = &taps, .mask = sage3::mask_of(call, p)};
+    const Values v_mean = values_of(call.input("v_mean"));
+    if (p.smooth_v) options.v_mean = &v_mean;
     if (call.inputs.count("p_codes")) {
         WW_TRY(readable, call.require({"p_codes", "row_max"}, {}));
         (void)readable;
@@ -125,14 +129,15 @@ Status attention(const LibraryCall& call, bool plain) {
 }  // namespace
 
 Status hopper_max_v(const LibraryCall& call) {
-    WW_TRY(setting, setting_of(call, {"v"}, false, true));
+    WW_TRY(setting, setting_of(call, {"v", "v_mean"}, false, true));
     const Problem& p = setting.p;
-    const Tensor& v = call.input("v");
+    const std::vector<float> rows = stored_rows(call.input("v"), v_mean_of(call, p), p, setting.sequences.k, p.h_kv, p.lk);
     Values out(at(p.sequences() * p.h_kv * p.d), 0.0);
-    for_each_head(setting.sequences.k, p.h_kv, p.lk, [&](int64_t number, const Sequence& each, int64_t head, int64_t row) {
+    for_each_head(setting.sequences.k, p.h_kv, p.lk, [&](int64_t number, const Sequence& each, int64_t head, int64_t) {
+        const int64_t row = (each.batch * p.h_kv + head) * p.lkp() + each.stored;
         for (int64_t i = 0; i < each.length * p.d; ++i) {
             double& most = out[at((number * p.h_kv + head) * p.d + i % p.d)];
-            most = std::max(most, std::fabs(v.get(row * p.d + i)));
+            most = std::max(most, static_cast<double>(std::fabs(rows[at(row * p.d + i)])));
         }
     });
     return fill_output(call, "v_largest", out);
@@ -153,10 +158,10 @@ Status hopper_quantize_k(const LibraryCall& call) {
 }
 
 Status hopper_quantize_v(const LibraryCall& call) {
-    WW_TRY(setting, setting_of(call, {"v", "v_largest"}, false, true));
+    WW_TRY(setting, setting_of(call, {"v", "v_mean", "v_largest"}, false, true));
     const Problem& p = setting.p;
     const Tensor& most = call.input("v_largest");
-    const std::vector<float> rows = stored_rows(call.input("v"), nullptr, p, setting.sequences.k, p.h_kv, p.lk);
+    const std::vector<float> rows = stored_rows(call.input("v"), v_mean_of(call, p), p, setting.sequences.k, p.h_kv, p.lk);
     WW_TRY(fits, call.require_elements("v_codes", p.b * p.h_kv * p.lkp() * p.dp()));
     (void)fits;
     Tensor* codes = call.output("v_codes");

@@ -90,6 +90,15 @@ class OnTheGpu(unittest.TestCase):
                                                attn_mask=mask if mask.dtype == torch.bool else mask.float())
             self.close(sage3.scaled_dot_product_attention(q, k, k, attn_mask=mask), due)
 
+    def test_means(self):
+        q, v = randn(1, 4, 300, 64), (randn(1, 4, 300, 64, seed=1).float() + 4).to(torch.bfloat16)
+        due = scaled_dot_product_attention(q.float(), q.float(), v.float())
+        plain, smooth = sage3.attention(q, q, v), sage3.attention(q, q, v, smooth_v=True)
+        self.close(plain, due)
+        self.assertLess(error(smooth, due), 0.5 * error(plain, due))
+        same = torch.equal(sage3.attention(q, q, v, per_block_mean=False), plain)
+        self.assertEqual(same, torch.cuda.get_device_capability()[0] == 9)
+
     def test_packed_sequences(self):
         lengths = [1, 300, 0, 129, 512]
         starts = torch.tensor([0, *torch.tensor(lengths).cumsum(0).tolist()], dtype=torch.int32, device="cuda")
@@ -156,9 +165,6 @@ class OnTheGpu(unittest.TestCase):
         q = randn(1, 2, 64, 64)
         with self.assertRaisesRegex(ValueError, "257 channels"):
             sage3.attention(*[randn(1, 1, 8, 257)] * 3)
-        if torch.cuda.get_device_capability()[0] == 9:
-            with self.assertRaisesRegex(ValueError, "need sm_120"):
-                sage3.attention(q, q, q, smooth_v=True)
         torch.cuda.synchronize()
 
 

@@ -65,20 +65,26 @@ TEST(Sage3Plan, sizes_follow_from_the_problem) {
 }
 
 TEST(Sage3Plan, every_buffer_is_the_callers_or_workspace) {
-    Request request = usual();
-    request.problem.b = 1, request.problem.packed = 4, request.problem.longest_q = 100, request.problem.longest_k = 64;
-    request.problem.smooth_v = true;
-    const auto made = plan(request);
-    ASSERT_TRUE(made);
-    EXPECT_EQ(bytes(*made, "bias"), 6u * (300 / 128 + 4) * 128 * 4);
-    std::vector<std::string_view> known = {"q", "k", "v", "o", "lse", "mask", "q_starts", "k_starts"};
-    for (const Workspace& each : made->workspace) known.push_back(each.name);
-    for (const Step& each : made->steps)
-        for (const Argument& argument : each.arguments) {
-            const auto* buffer = std::get_if<Buffer>(&argument);
-            if (!buffer) continue;
-            EXPECT_NE(std::find(known.begin(), known.end(), buffer->name), known.end()) << buffer->name;
+    for (const Path path : {Path::fp4, Path::int8}) {
+        Request request = usual();
+        request.path = path;
+        request.problem.b = 1, request.problem.packed = 4, request.problem.longest_q = 100, request.problem.longest_k = 64;
+        request.problem.smooth_v = true;
+        const auto made = plan(request);
+        ASSERT_TRUE(made);
+        EXPECT_EQ(bytes(*made, "v_mean"), 4u * 3 * 80 * 4);
+        if (path == Path::fp4) {
+            EXPECT_EQ(bytes(*made, "bias"), 6u * (300 / 128 + 4) * 128 * 4);
         }
+        std::vector<std::string_view> known = {"q", "k", "v", "o", "lse", "mask", "q_starts", "k_starts"};
+        for (const Workspace& each : made->workspace) known.push_back(each.name);
+        for (const Step& each : made->steps)
+            for (const Argument& argument : each.arguments) {
+                const auto* buffer = std::get_if<Buffer>(&argument);
+                if (!buffer) continue;
+                EXPECT_NE(std::find(known.begin(), known.end(), buffer->name), known.end()) << buffer->name;
+            }
+    }
 }
 
 // Everything of a plan that is launched.
@@ -121,7 +127,7 @@ TEST(Sage3Plan, masks_are_variants_on_either_path) {
         request.mask = {7, 0, 129};
         const Plan made = plan(request).value();
         const Step& attention = step(made, "attention");
-        EXPECT_EQ(attention.defines.back(), (std::pair<std::string, std::string>{"WW_MASK", "f32"}));
+        EXPECT_EQ(attention.defines.at(2), (std::pair<std::string, std::string>{"WW_MASK", "f32"}));
         EXPECT_NE(text(made).find("  mask\n  i64 7\n  i64 0\n  i64 129\n"), std::string::npos) << text(made);
     }
 }
