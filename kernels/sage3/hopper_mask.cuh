@@ -78,10 +78,9 @@ __device__ __forceinline__ void hide(const Call<T>& p, const Work& work, const P
 #pragma unroll
     for (int half = 0; half < 2; ++half)
         range[half] = visible_keys(p, at.row(half), work.queries.length, work.keys.length);
-    if constexpr (kMask != Mask::none)  // then most tiles come here for the mask alone
-        if (range[0].begin <= first_key && range[0].end >= first_key + kKeys && range[1].begin <= first_key &&
-            range[1].end >= first_key + kKeys)
-            return;
+    // With a mask most tiles come here for it alone. The later row begins and ends no earlier.
+    if constexpr (kMask != Mask::none)
+        if (range[1].begin <= first_key && range[0].end >= first_key + kKeys) return;
 #pragma unroll
     for (int i = 0; i < kKeys / 2; ++i) {
         const int key = key_of(at, first_key, i / 4, i % 4);

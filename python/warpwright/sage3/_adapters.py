@@ -36,9 +36,9 @@ def attention(q, k, v, is_causal=False, *, causal_alignment="bottom_right", wind
     query i sees key j <= i + Lk - Lq, or j <= i with causal_alignment "top_left". window is (left, right), how many
     keys before and after that diagonal a query sees, -1 for all. attn_mask broadcasts to [batch, head, query, key]:
     bool, where False hides a key, or float32 or q's type, which is added. scale is channels ** -0.5 if None.
-    per_block_mean: Q loses the mean of each 128 queries, else of all. smooth_v: V is quantised without the mean of
-    its keys. The result has q's shape, strides and type; with return_lse also the natural logarithm of the sums
-    of exponentials, float32 [batch, head, token]. A row that sees no key gives zeros and -inf.
+    per_block_mean: Q loses the mean of each 128 queries, else of all (of no effect on sm_90). smooth_v: V is quantised
+    without the mean of its keys. The result has q's shape, strides and type; with return_lse also the natural logarithm
+    of the sums of exponentials, float32 [batch, head, token]. A row that sees no key gives zeros and -inf.
     """
     if layout not in LAYOUTS:
         raise ValueError(f"layout is {layout!r}: 'BHLD' or 'BLHD' is due")

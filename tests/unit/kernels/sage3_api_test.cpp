@@ -14,7 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "sage3/sage3_plan.hpp"
 #include "sage3/sage3_sources.hpp"
+#include "toolchain/toolchain.hpp"
 
 namespace {
 
@@ -361,13 +363,33 @@ TEST(Sage3Open, says_what_it_knows) {
 
 // Each text is its file with every include in place.
 TEST(Sage3Sources, stand_alone_in_the_library) {
-    for (const char* name : {"sage3_attention.cu", "sage3_prepare.cu"}) {
+    for (const char* name : {"sage3_attention.cu", "sage3_prepare.cu", "hopper_attention.cu", "hopper_prepare.cu"}) {
         const std::string text(ww::sage3::embedded_source(name));
         EXPECT_NE(text.find("__global__"), std::string::npos) << name;
         EXPECT_EQ(text.find("#include"), std::string::npos) << name;
         EXPECT_NE(text.find("#line 1 \"sage3_common.cuh\""), std::string::npos) << name;
     }
     EXPECT_TRUE(ww::sage3::embedded_source("sage3_host.cpp").empty());
+}
+
+// As the library compiles them, for either GPU.
+TEST(Sage3Sources, compile_as_they_stand) {
+    using namespace ww::sage3;
+    Request request;
+    request.problem = {.b = 1, .h = 2, .h_kv = 1, .lq = 8, .lk = 8, .d = 200, .mask = Mask::f32, .smooth_v = true};
+    request.q = request.o = Strides::dense(2, 8, 200), request.k = request.v = Strides::dense(1, 8, 200);
+    for (const auto& [path, target] : {std::pair{Path::fp4, "sm_120a"}, std::pair{Path::int8, "sm_90a"}}) {
+        request.path = path;
+        const Plan made = plan(request).value();
+        for (const Step& step : made.steps) {
+            if (step.name != "attention" && step.name != "quantize_v") continue;  // of each file one
+            const auto compiled = ww::toolchain::compile_ptx({.source = std::string(embedded_source(step.source)),
+                                                              .name = std::string(step.source), .target = target,
+                                                              .defines = step.defines, .line_info = false, .cuda_headers = false});
+            ASSERT_TRUE(compiled) << ww::format(compiled.error());
+            EXPECT_NE(compiled->ptx.find(".entry " + std::string(step.entry) + "("), std::string::npos) << step.entry;
+        }
+    }
 }
 
 }  // namespace
