@@ -44,8 +44,8 @@ TEST(Sage3Plan, sizes_follow_from_the_problem) {
     ASSERT_TRUE(made);
     EXPECT_EQ(made->steps.size(), 10u);
     EXPECT_EQ(step(*made, "attention").grid, 5u);
-    EXPECT_EQ(step(*made, "mean_k").grid, 2u * 3 * 3)  // 32 channels each
-       ;
+    EXPECT_EQ(step(*made, "mean_k").grid, 2u * 3 * 8);  // a cluster of eight blocks for each head
+    EXPECT_EQ(step(*made, "mean_k").cluster, 8u);
     EXPECT_EQ(step(*made, "quantize_v").grid, 2u * 3 * 2);
     EXPECT_EQ(bytes(*made, "q_codes"), 2u * 6 * 384 * 128 / 2);
     EXPECT_EQ(bytes(*made, "v_scales"), 2u * 3 * 128 * 256 / 16);
@@ -99,7 +99,7 @@ std::string text(const Plan& plan) {
     std::string out;
     for (const Workspace& each : plan.workspace) out += fmt::format("{} of {} bytes\n", each.name, each.bytes);
     for (const Step& each : plan.steps) {
-        out += fmt::format("{} {} {} {}\n", each.entry, each.grid, each.block, each.dynamic_shared_bytes);
+        out += fmt::format("{} {} {} {} {}\n", each.entry, each.grid, each.block, each.cluster, each.dynamic_shared_bytes);
         for (const auto& [name, value] : each.defines) out += fmt::format("  {}={}\n", name, value);
         for (const Argument& argument : each.arguments) out += fmt::format("  {}\n", std::visit(To{}, argument));
     }
