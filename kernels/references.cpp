@@ -27,10 +27,14 @@ ladder::LibraryTable references() {
         {"hopper_attention_unquantised", hopper_attention_unquantised},
         {"hopper_sage2", hopper_sage2},
         {"hopper_api", hopper_api},
+        {"exact_expand_q", exact_expand_q},
+        {"exact_expand_k", exact_expand_k},
+        {"exact_expand_v", exact_expand_v},
+        {"exact_api", exact_api},
         {"sage3_attention_unquantised", sage3_attention_unquantised},
     };
 }
 
-ladder::PlanTable plans() { return {{"sage3_plan", sage3_plan}, {"hopper_plan", hopper_plan}}; }
+ladder::PlanTable plans() { return {{"sage3_plan", sage3_plan}, {"hopper_plan", hopper_plan}, {"exact_plan", exact_plan}}; }
 
 }  // namespace ww::kernels

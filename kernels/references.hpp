@@ -35,6 +35,13 @@ Status hopper_api(const ladder::LibraryCall& call);
 Status hopper_sage2(const ladder::LibraryCall& call);
 Result<port::KernelImpl> hopper_plan(const port::Scope& scope, std::string_view stage);
 
+// Its numbers on Hopper: the stages that it adds.
+Status exact_expand_q(const ladder::LibraryCall& call);
+Status exact_expand_k(const ladder::LibraryCall& call);
+Status exact_expand_v(const ladder::LibraryCall& call);
+Status exact_api(const ladder::LibraryCall& call);
+Result<port::KernelImpl> exact_plan(const port::Scope& scope, std::string_view stage);
+
 // Its public API (sage3/sage3.h) from q, k, v to o and lse, and its plan for one stage.
 Status sage3_api(const ladder::LibraryCall& call);
 Result<port::KernelImpl> sage3_plan(const port::Scope& scope, std::string_view stage);

@@ -55,6 +55,13 @@ __device__ __forceinline__ float max_f32(float a, float b) {
     return d;
 }
 
+// The smaller operand; a NaN operand loses against a number.
+__device__ __forceinline__ float min_f32(float a, float b) {
+    float d;
+    asm("min.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+    return d;
+}
+
 __device__ __forceinline__ float div_rn_f32(float a, float b) {
     float d;
     asm("div.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));

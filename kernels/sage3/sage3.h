@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sage Attention 3 as a C API (C11): o = softmax(scale q k^T + mask) v, in FP4 on sm_120 and sm_121 (emulated; not yet run
-// on silicon), in INT8 and FP8 on sm_90. How to use it: docs/sage3.md.
+// on silicon), in INT8 and FP8 on sm_90, or there, with SAGE3_EXACT_FP4, in the numbers of FP4. How to use it:
+// docs/sage3.md.
 //
 // Kernels are in the library, compiled by NVRTC at first use, and kept on disk. A call allocates nothing on
 // the device and waits for nothing: it launches on the caller's stream, in the caller's current context.
@@ -53,9 +54,11 @@ enum {
     SAGE3_WINDOW = 1,        /* query i sees keys i' - window_left to i' + window_right alone, i' = i + Lk - Lq (i
                                 with SAGE3_TOP_LEFT), and of these what `causal` leaves */
     SAGE3_GLOBAL_Q_MEAN = 2, /* one mean for all queries of a head instead of one for each 128: less exact, and
-                                less workspace (keys * 4 bytes a head instead of for each 128 queries). On sm_90 q
-                                has a scale for each query and keeps its mean: no effect there */
-    SAGE3_SMOOTH_V = 4       /* v is quantised without the mean of its keys, which is added to o */
+                                less workspace (keys * 4 bytes a head instead of for each 128 queries). Of INT8, on
+                                sm_90, q has a scale for each query and keeps its mean: no effect there */
+    SAGE3_SMOOTH_V = 4,      /* v is quantised without the mean of its keys, which is added to o */
+    SAGE3_EXACT_FP4 = 8      /* the numbers of FP4 on every GPU: q, k, v and the weights are quantised as on sm_120, to
+                                the bit, and multiplied in f16 on sm_90, where it costs speed; nothing else on sm_120 */
 };
 
 /* Device memory [batch, head, token, channel], strides in elements; channels are contiguous. */
@@ -64,7 +67,7 @@ typedef struct sage3_tensor {
     int64_t batch, head, token;
 } sage3_tensor;
 
-/* Range on sm_120: |v| above 2688 is clipped to it, as are q and k this far from their means; a group of 16 values
+/* Range in FP4: |v| above 2688 is clipped to it, as are q and k this far from their means; a group of 16 values
  * none of which reaches 6 / 1024 becomes zeros. Differences from the means must fit the type. A NaN in q
  * makes its block of 128 queries NaN, one in k its head, one in v its channel of its head. */
 typedef struct sage3_problem {
@@ -78,7 +81,7 @@ typedef struct sage3_problem {
     sage3_tensor o;          /* [batches, heads, queries, head_dim]; zeros in a row that sees no key */
     void* lse;               /* float [batches, heads, queries] without gaps, natural logarithm, -inf in
                                 a row that sees no key; may be null */
-    uint32_t flags;          /* SAGE3_WINDOW, SAGE3_GLOBAL_Q_MEAN, SAGE3_SMOOTH_V */
+    uint32_t flags;          /* SAGE3_WINDOW, SAGE3_GLOBAL_Q_MEAN, SAGE3_SMOOTH_V, SAGE3_EXACT_FP4 */
     int64_t window_left, window_right; /* with SAGE3_WINDOW: keys before and after; -1: all */
     sage3_mask mask_type;
     sage3_tensor mask;       /* [batches, heads, queries, keys], `token` strides queries; stride 0 repeats */

@@ -19,12 +19,13 @@ sage3_attention(const unsigned char* q_codes, const unsigned char* q_scales, con
 #endif
 ) {
     sage3::attention<sage3::Config{.head_dim = WW_HEAD_DIM, .mask = sage3::Mask::WW_MASK}, WW_TYPE>(
-        {{{q_starts, q_sequences, q_tokens, q_longest, q_stored}, {k_starts, k_sequences, k_tokens, k_longest, k_stored},
+        {{{{q_starts, q_sequences, q_tokens, q_longest, q_stored}, {k_starts, k_sequences, k_tokens, k_longest, k_stored},
           heads, kv_heads, depth, batch_heads, left, right, from_the_end, longest_first, scale, mask_scale, mask, mask_batch,
           mask_head, mask_query, shift, v_mean, o, lse, o_batch, o_head, o_token},
-         q_codes, q_scales, k_codes, k_scales, v_codes, v_scales, bias, bias_columns, bias_of_tiles,
+         bias, bias_columns, bias_of_tiles,
 #if WW_TAPS
          s, group_max, p_codes, p_scales, row_max, row_sum, o_tile,
 #endif
-        });
+         },
+         q_codes, q_scales, k_codes, k_scales, v_codes, v_scales});
 }

@@ -109,7 +109,7 @@ Result<Plan> plan_of(const sage3_problem* p, const Entered& entered = {}) {
     if (p->struct_bytes != sizeof(sage3_problem))
         return fail(fmt::format("struct_bytes is {}: sizeof(sage3_problem), {}, is due", p->struct_bytes,
                                 sizeof(sage3_problem)));
-    constexpr uint32_t kFlags = SAGE3_WINDOW | SAGE3_GLOBAL_Q_MEAN | SAGE3_SMOOTH_V;
+    constexpr uint32_t kFlags = SAGE3_WINDOW | SAGE3_GLOBAL_Q_MEAN | SAGE3_SMOOTH_V | SAGE3_EXACT_FP4;
     if ((p->flags & ~kFlags) != 0)
         return fail(fmt::format("flags is {}: {} has no meaning", p->flags, p->flags & ~kFlags));
     Request out;
@@ -125,7 +125,7 @@ Result<Plan> plan_of(const sage3_problem* p, const Entered& entered = {}) {
     if (p->mask_type != SAGE3_NO_MASK) out.mask = strides_of(p->mask);
     out.lse = p->lse != nullptr;
     out.multiprocessors = entered.multiprocessors;
-    out.path = entered.target == "sm_90a" ? Path::int8 : Path::fp4;
+    out.path = entered.target != "sm_90a" ? Path::fp4 : (p->flags & SAGE3_EXACT_FP4) != 0 ? Path::exact : Path::int8;
     return plan(out);
 }
 

@@ -38,15 +38,10 @@ struct Call {
     long long o_batch, o_head, o_token;
 };
 
+// What attention in Sage Attention 3's numbers is given, whatever its operands are.
 template <class T>
-struct Params : Call<T> {
-    const unsigned char* q_codes;   // [BH, stored q, DP / 2]
-    const unsigned char* q_scales;  // [BH, stored q, DP / 16] (scale_offset)
-    const unsigned char* k_codes;   // [BHkv, stored k, DP / 2] (code_offset), keys permuted
-    const unsigned char* k_scales;  // [BHkv, stored k, DP / 16] (scale_offset)
-    const unsigned char* v_codes;   // [BHkv, stored k / key_tile, DP, key_tile / 2] (code_offset)
-    const unsigned char* v_scales;  // [BHkv, DP, stored k / 16] (scale_offset)
-    const float* bias;              // [BH, stored q / 128, bias_columns], or one row a sequence and head
+struct BiasedCall : Call<T> {
+    const float* bias;  // [BH, stored q / 128, bias_columns], or one row a sequence and head
     int bias_columns;
     unsigned bias_of_tiles;  // rows of bias
 #if WW_TAPS
@@ -58,6 +53,16 @@ struct Params : Call<T> {
     float* row_sum;           // [BH, columns / key_tile, Lq] after the tile
     float* o_tile;            // [BH, columns / key_tile, Lq, DP] after the tile, not divided
 #endif
+};
+
+template <class T>
+struct Params : BiasedCall<T> {
+    const unsigned char* q_codes;   // [BH, stored q, DP / 2]
+    const unsigned char* q_scales;  // [BH, stored q, DP / 16] (scale_offset)
+    const unsigned char* k_codes;   // [BHkv, stored k, DP / 2] (code_offset), keys permuted
+    const unsigned char* k_scales;  // [BHkv, stored k, DP / 16] (scale_offset)
+    const unsigned char* v_codes;   // [BHkv, stored k / key_tile, DP, key_tile / 2] (code_offset)
+    const unsigned char* v_scales;  // [BHkv, DP, stored k / 16] (scale_offset)
 };
 
 // Keys that a query of a sequence sees: begin to end - 1, if any.
@@ -139,6 +144,13 @@ struct Work {
     template <class T>
     __device__ __forceinline__ long long token(const Call<T>& p, int row) const {
         return static_cast<long long>(bh) * p.queries.tokens + queries.first + row;
+    }
+    // Of its keys.
+    template <class T>
+    __device__ __forceinline__ const float* bias(const BiasedCall<T>& p) const {
+        return p.bias + (p.bias_of_tiles ? static_cast<long long>(bh) * p.queries.tiles() + tile
+                                         : static_cast<long long>(sequence()) * p.heads + head) *
+                            p.bias_columns;
     }
 };
 

@@ -21,7 +21,8 @@ constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
 constexpr int64_t kMaxSpan = int64_t{1} << 50;
 constexpr int64_t kMaxRows = int64_t{1} << 40, kMaxBias = int64_t{1} << 42;
 constexpr std::string_view kPrepare = "sage3_prepare.cu", kAttention = "sage3_attention.cu",
-                           kHopperPrepare = "hopper_prepare.cu", kHopperAttention = "hopper_attention.cu";
+                           kHopperPrepare = "hopper_prepare.cu", kHopperAttention = "hopper_attention.cu",
+                           kExactExpand = "exact_expand.cu", kExactAttention = "exact_attention.cu";
 
 Failure wrong(std::string_view argument, std::string value, std::string_view due) {
     return fail(fmt::format("{} is {}: {}", argument, value, due));
@@ -110,8 +111,6 @@ Status check(const Request& r) {
         return wrong("scale", fmt::format("{}", p.scale), "with a mask, 1 / scale must be a finite float");
     if (r.type != Type::f16 && r.type != Type::bf16)
         return wrong("type", fmt::format("{}", static_cast<int>(r.type)), "f16 and bf16 are supported");
-    if (r.path == Path::int8) {
-    }
     for (const auto& [argument, strides] :
          {std::pair{"q", r.q}, std::pair{"k", r.k}, std::pair{"v", r.v}, std::pair{"o", r.o}, std::pair{"mask", r.mask}}) {
         WW_TRY(sound, check_strides(argument, strides));
@@ -150,7 +149,8 @@ class Planner {
         quantize("quantize_k", {Buffer{"k_smooth"}}, keys(), {}, "k_codes", "k_scales", {i32(p_.h_kv), i32(p_.d), i32(p_.dp())}, k_tiles);
         quantize("quantize_v", strided("v", r_.v), keys(), {buffer_if(p_.smooth_v, "v_mean")}, "v_codes", "v_scales",
                  {i32(p_.h_kv), i32(p_.d), i32(p_.dp()), i32(p_.key_tile())}, k_tiles);
-        attention(q_tiles);
+        if (r_.path == Path::exact) exact_attention(q_tiles, k_tiles);
+        else attention(q_tiles);
     }
 
     void make_int8() {
@@ -289,15 +289,42 @@ class Planner {
     }
 
     void attention(int64_t items) {
+        sage3_attention("sage3_attention", items, {"q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_scales"},
+                        attention_shared_bytes(p_), kAttention);
+    }
+
+    // Codes and scales as f16, one block 128 rows or a tile of keys.
+    void expand(std::string_view name, std::string_view entry, std::string_view codes, std::string_view scales,
+                std::string_view operand, int64_t tiles, int64_t length, int64_t grid, int64_t tile_rows) {
+        workspace(operand, tiles * kTile * p_.dp() * 2);
+        step(name, entry, grid, kThreads,
+             {{Buffer{codes}, Buffer{scales}, Buffer{operand}, i32(p_.stored(length)), i32(p_.dp()), i32(tile_rows)}}, kExactExpand)
+            .defines.clear();  // the same for every type
+    }
+
+    void exact_attention(int64_t q_tiles, int64_t k_tiles) {
+        expand("expand_q", "exact_expand_q", "q_codes", "q_scales", "q_operand", q_tiles, p_.lq, q_tiles, kTile);
+        expand("expand_k", "exact_expand_k", "k_codes", "k_scales", "k_operand", k_tiles, p_.lk, k_tiles, p_.key_tile());
+        expand("expand_v", "exact_expand_v", "v_codes", "v_scales", "v_operand", k_tiles, p_.lk,
+               k_tiles * (kTile / p_.key_tile()), p_.key_tile());
+        // exact_attention.cuh: queries, stages of keys, values and biases, staging, mbarriers.
+        constexpr int64_t kStages = 2;
+        sage3_attention("exact_attention", q_tiles, {"q_operand", "k_operand", "v_operand"},
+                        kTile * p_.dp() * 2 + kStages * (2 * p_.key_tile() * p_.dp() * 2 + p_.key_tile() * 4) + 8 * 16 * 128 +
+                            16 * (2 * kStages + 1),
+                        kExactAttention);
+    }
+
+    void sage3_attention(std::string_view entry, int64_t items, std::initializer_list<std::string_view> names,
+                         int64_t shared_bytes, std::string_view source) {
         Arguments operands;
-        for (const char* name : {"q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_scales", "bias"})
-            operands.push_back(Buffer{name});
-        Step& made = step("attention", "sage3_attention", std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
-             {std::move(operands), {buffer_if(r_.lse, "shift"), buffer_if(p_.smooth_v, "v_mean")}, mask(),
+        for (const std::string_view name : names) operands.push_back(Buffer{name});
+        Step& made = step("attention", entry, std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
+             {std::move(operands), {Buffer{"bias"}, buffer_if(r_.lse, "shift"), buffer_if(p_.smooth_v, "v_mean")}, mask(),
               outputs(), queries(), keys(), sizes(), {flag(!p_.global_mean)}, visibility(),
               {1.0f / static_cast<float>(p_.scale)}},
-             kAttention);
-        made.dynamic_shared_bytes = static_cast<uint32_t>(attention_shared_bytes(p_));
+             source);
+        made.dynamic_shared_bytes = static_cast<uint32_t>(shared_bytes);
         made.defines.emplace_back("WW_MASK", kMasks[static_cast<size_t>(p_.mask)]);
         for (const char* name : {"s", "group_max", "p_codes", "p_scales", "row_max", "row_sum", "o_tile"})
             made.tap_arguments.push_back(Buffer{name});

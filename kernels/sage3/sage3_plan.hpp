@@ -26,8 +26,8 @@ struct Strides {
     }
 };
 
-// What is computed with: NVFP4 on sm_120, INT8 and FP8 on sm_90.
-enum class Path { fp4, int8 };
+// What is computed with: NVFP4 on sm_120, INT8 and FP8 on sm_90; or there, exact, NVFP4's numbers in f16.
+enum class Path { fp4, int8, exact };
 
 struct Request {
     Path path = Path::fp4;

@@ -101,16 +101,23 @@ Result<port::KernelImpl> hopper_plan(const port::Scope& scope, std::string_view 
     return stage_of(request, stage, "../sage3/");
 }
 
+Result<port::KernelImpl> exact_plan(const port::Scope& scope, std::string_view stage) {
+    WW_TRY(request, request_of(scope));
+    request.path = sage3::Path::exact;
+    if (stage == "mean_v") request.problem.smooth_v = true;
+    return stage_of(request, stage, "../sage3/");
+}
+
 namespace {
 
-// All stages by the public API. folder: with the kernels.
-Status one_call(const ladder::LibraryCall& call, const std::filesystem::path& folder) {
+// kernels: the folder of the sources.
+Status api(const ladder::LibraryCall& call, uint32_t flags, const std::filesystem::path& kernels) {
     WW_TRY(readable, call.require({"q", "k", "v", "mask", "mask_bytes", "q_starts", "k_starts"},
                                   {"B", "H", "Hkv", "Lq", "Lk", "D", "S", "longest_q", "longest_k", "MB", "MH", "MQ", "MK",
                                    "causal", "left", "right", "mask_type", "global_mean", "smooth_v"},
                                   {"sm_scale"}));
     (void)readable;
-    const std::unique_ptr<::sage3, Close> handle(sage3::wrap(*call.device, folder));
+    const std::unique_ptr<::sage3, Close> handle(sage3::wrap(*call.device, kernels));
     device::ScopedMemory memory(*call.device);
     const auto extent = [&](const char* name) { return call.integer(name); };
     const auto copied_in = [&](const char* name) -> Result<void*> {
@@ -143,7 +150,7 @@ Status one_call(const ladder::LibraryCall& call, const std::filesystem::path& fo
     problem.q = strided(q, call.input("q")), problem.k = strided(k, call.input("k"));
     problem.v = strided(v, call.input("v")), problem.o = strided(reinterpret_cast<void*>(o), *call.output("o"));
     problem.lse = reinterpret_cast<void*>(lse);
-    problem.flags = SAGE3_WINDOW;
+    problem.flags = SAGE3_WINDOW | flags;
     if (extent("global_mean") != 0) problem.flags |= SAGE3_GLOBAL_Q_MEAN;
     if (extent("smooth_v") != 0) problem.flags |= SAGE3_SMOOTH_V;
     problem.window_left = extent("left"), problem.window_right = extent("right");
@@ -173,7 +180,8 @@ Status one_call(const ladder::LibraryCall& call, const std::filesystem::path& fo
 
 }  // namespace
 
-Status sage3_api(const ladder::LibraryCall& call) { return one_call(call, call.folder); }
-Status hopper_api(const ladder::LibraryCall& call) { return one_call(call, call.folder / ".." / "sage3"); }
+Status sage3_api(const ladder::LibraryCall& call) { return api(call, 0, call.folder); }
+Status hopper_api(const ladder::LibraryCall& call) { return api(call, 0, call.folder.parent_path() / "sage3"); }
+Status exact_api(const ladder::LibraryCall& call) { return api(call, SAGE3_EXACT_FP4, call.folder.parent_path() / "sage3"); }
 
 }  // namespace ww::kernels

@@ -2,7 +2,7 @@
 // NVFP4 quantisers: e2m1 codes with one ue4m3 scale for 16 elements. One thread makes one group.
 // Every operation is a single rounding of PTX, so that codes and scales are the reference's bits.
 #pragma once
-#include "../common/ptx_fp4.cuh"
+#include "../common/e2m1.cuh"
 #include "sage3_common.cuh"
 
 namespace sage3 {
@@ -30,8 +30,7 @@ __device__ __forceinline__ Quantized quantize(const float (&x)[kGroup]) {
     Quantized out{{0, 0}, static_cast<unsigned char>(scale)};
 #pragma unroll
     for (int i = 0; i < kGroup; i += 2)
-        out.codes[i / 8] |= ptx::cvt_rn_satfinite_e2m1x2_f32(ptx::mul_rn_f32(x[i + 1], inverse),
-                                                             ptx::mul_rn_f32(x[i], inverse))
+        out.codes[i / 8] |= e2m1x2_codes(ptx::mul_rn_f32(x[i + 1], inverse), ptx::mul_rn_f32(x[i], inverse))
                             << i % 8 * 4;
     return out;
 }

@@ -52,9 +52,7 @@ __device__ __forceinline__ void produce(const Params<T>& p, const Ring<kConfig.h
         const Work work = Work::of<kConfig>(p, item);
         if (work.empty()) continue;
         const long long head = static_cast<long long>(work.kv) * p.keys.stored;  // stored rows before it
-        const float* bias = p.bias + (p.bias_of_tiles ? static_cast<long long>(work.bh) * p.queries.tiles() + work.tile
-                                                      : static_cast<long long>(work.sequence()) * p.heads + work.head) *
-                                         p.bias_columns;
+        const float* bias = work.bias(p);
         for (int visit = 0; visit < work.visits.count; ++visit, turn.next()) {
             const int tile = work.visits.tile(visit);
             const unsigned stage = ring.stage(turn.stage), full = ring.full(turn.stage);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inner fragments of the attention kernel, written out where it is compiled with taps on; empty
-// otherwise. Included by sage3_attention.cuh alone. Rows and columns are natural: what the layout of
+// otherwise. Included by sage3_attention.cuh and exact_attention.cuh. Rows and columns are natural: what the layout of
 // registers does to them is undone here.
 #pragma once
 #include "sage3_mask.cuh"
@@ -10,18 +10,18 @@ namespace sage3 {
 #if WW_TAPS
 // Element [bh, token, 0] of a tap [BH, Lq, columns]; [bh, tile, token] of one [BH, columns / key_tile, Lq].
 template <class T>
-__device__ __forceinline__ long long tap_row(const Params<T>& p, const Work& work, int row, int columns) {
+__device__ __forceinline__ long long tap_row(const BiasedCall<T>& p, const Work& work, int row, int columns) {
     return work.token(p, row) * columns;
 }
 template <int kDepth, class T>
-__device__ __forceinline__ long long tap_tile_row(const Params<T>& p, const Work& work, int tile, int row) {
+__device__ __forceinline__ long long tap_tile_row(const BiasedCall<T>& p, const Work& work, int tile, int row) {
     const long long tiles = p.bias_columns / Shape<kDepth>::kKeys;
     return (work.bh * tiles + tile) * p.queries.tokens + work.queries.first + row;
 }
 #endif
 
 template <int kDepth, class T>
-__device__ __forceinline__ void tap_scores(const Params<T>& p, const Work& work, const Place& at, int first_key,
+__device__ __forceinline__ void tap_scores(const BiasedCall<T>& p, const Work& work, const Place& at, int first_key,
                                            const typename Shape<kDepth>::Scores& s) {
 #if WW_TAPS
     for (int j = 0; j < Shape<kDepth>::kProducts; ++j)
@@ -32,7 +32,7 @@ __device__ __forceinline__ void tap_scores(const Params<T>& p, const Work& work,
 }
 
 template <int kDepth, class T>
-__device__ __forceinline__ void tap_probabilities(const Params<T>& p, const Work& work, const Place& at, int tile,
+__device__ __forceinline__ void tap_probabilities(const BiasedCall<T>& p, const Work& work, const Place& at, int tile,
                                                   const typename Shape<kDepth>::Maxima& largest,
                                                   const Probabilities<kDepth>& probabilities, const RowState& state) {
 #if WW_TAPS
@@ -60,7 +60,7 @@ __device__ __forceinline__ void tap_probabilities(const Params<T>& p, const Work
 }
 
 template <int kDepth, class T>
-__device__ __forceinline__ void tap_o(const Params<T>& p, const Work& work, const Place& at, int tile,
+__device__ __forceinline__ void tap_o(const BiasedCall<T>& p, const Work& work, const Place& at, int tile,
                                       const typename Shape<kDepth>::Output& o) {
 #if WW_TAPS
     for (int j = 0; j < kDepth / 8; ++j)
@@ -72,7 +72,7 @@ __device__ __forceinline__ void tap_o(const Params<T>& p, const Work& work, cons
 
 // Tiles that no row of this block sees: the taps of a tile that is masked as a whole, before any other.
 template <int kDepth, class T>
-__device__ __forceinline__ void tap_unvisited(const Params<T>& p, const Work& work, const Place& at) {
+__device__ __forceinline__ void tap_unvisited(const BiasedCall<T>& p, const Work& work, const Place& at) {
 #if WW_TAPS
     const Visits& visits = work.visits;
     for (int tile = p.bias_columns / Shape<kDepth>::kKeys - 1; tile >= 0; --tile) {

@@ -150,19 +150,24 @@ struct QueryFragments {
     }
 };
 
-// The accumulators begin with the bias of their keys.
+// The accumulators begin with the bias of their keys: of band j / 4 the keys that this thread owns, 8t .. 8t + 7. bias: of
+// this lane (Lane::bias) in the stage.
+template <int kDepth>
+__device__ __forceinline__ void load_bias(unsigned bias, typename Shape<kDepth>::Scores& s) {
+#pragma unroll
+    for (int j = 0; j < Shape<kDepth>::kProducts; ++j)
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            ptx::ld_volatile_shared_v2_f32(s[j][half * 2], s[j][half * 2 + 1], bias + (j / 4 * kPermuted + j % 4 * 2) * 4);
+}
+
 template <int kDepth>
 __device__ __forceinline__ void multiply_q_k(const QueryFragments<kDepth>& q, unsigned stage, const Lane& lane,
                                              typename Shape<kDepth>::Scores& s) {
     constexpr int kKeyBytes = kDepth / 2;
-    const unsigned bias = stage + Stage<kDepth>::kBias + lane.bias;
     const unsigned scale = stage + Stage<kDepth>::kKeyScales + lane.k_scales;
     const unsigned codes = stage + Stage<kDepth>::kKeyCodes + lane.k_codes;
-#pragma unroll
-    for (int j = 0; j < Shape<kDepth>::kProducts; ++j)
-#pragma unroll
-        for (int half = 0; half < 2; ++half)  // the keys of band j / 4 that this thread owns: 8t .. 8t + 7
-            ptx::ld_volatile_shared_v2_f32(s[j][half * 2], s[j][half * 2 + 1], bias + (j / 4 * kPermuted + j % 4 * 2) * 4);
+    load_bias<kDepth>(stage + Stage<kDepth>::kBias + lane.bias, s);
 #pragma unroll
     for (int band = 0; band < Shape<kDepth>::kBands; ++band) {
         Scales<kDepth / kGroup> scales;
@@ -222,14 +227,12 @@ __device__ __forceinline__ void advance(RowState& state, const typename Shape<kD
     }
 }
 
-// Two-level quantisation in registers: a group's scale is P of its maximum over 6, at most 448, so
-// the largest code of each group is 6.
-template <int kDepth, bool kMasked>
-__device__ __forceinline__ void quantize_p(const typename Shape<kDepth>::Scores& s,
-                                           const typename Shape<kDepth>::Maxima& largest, float c, RowState& state,
-                                           const Lane& lane, Probabilities<kDepth>& out) {
+// Two-level quantisation before its rounding: a group's scale is P of its maximum over 6, at most 448, so
+// the largest code of each group is 6. use(half, band, x): eight consecutive keys of this thread, over their scale.
+template <int kDepth, bool kMasked, class F>
+__device__ __forceinline__ void weigh(const typename Shape<kDepth>::Scores& s, const typename Shape<kDepth>::Maxima& largest,
+                                      float c, RowState& state, float (&scale)[2][Shape<kDepth>::kBands], F use) {
     constexpr int kBands = Shape<kDepth>::kBands;
-    float scale[2][kBands];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
         const float row = ptx::fma_rn_f32(-subtrahend<kMasked>(state.max[half]), c, kLog2Largest);
@@ -237,16 +240,22 @@ __device__ __forceinline__ void quantize_p(const typename Shape<kDepth>::Scores&
         for (int band = 0; band < kBands; ++band) {
             scale[half][band] = ptx::ex2_approx_ftz_f32(ptx::fma_rn_f32(largest[half][band], c, row));
             const float group = ptx::fma_rn_f32(-subtrahend<kMasked>(largest[half][band]), c, kLog2Six);
-            float x[8], of_group = 0.0f;  // eight keys of this thread in a row
+            float x[8], of_group = 0.0f;
 #pragma unroll
             for (int i = 0; i < 8; ++i) {
                 x[i] = ptx::ex2_approx_ftz_f32(ptx::fma_rn_f32(s[band * 4 + i / 2][half * 2 + i % 2], c, group));
                 of_group = ptx::add_rn_f32(of_group, x[i]);
             }
             state.sum[half] = ptx::fma_rn_f32(scale[half][band], of_group, state.sum[half]);
-            out.codes[band / 2][band % 2 * 2 + half] = ptx::cvt_rn_satfinite_e2m1x2_f32_x4(x);
+            use(half, band, x);
         }
     }
+}
+
+// The scales of P as words that the product reads.
+template <int kDepth>
+__device__ __forceinline__ void pack_scales(const float (&scale)[2][Shape<kDepth>::kBands], unsigned pick,
+                                            Probabilities<kDepth>& out) {
     // Lanes 4g + 0, 1 hold the scales of keys 0-15 of a band, lanes 4g + 2, 3 those of keys 16-31.
     // The product reads four consecutive groups of row g from lane 4g, of row g + 8 from 4g + 1.
 #pragma unroll
@@ -254,8 +263,19 @@ __device__ __forceinline__ void quantize_p(const typename Shape<kDepth>::Scores&
         const unsigned low = ptx::cvt_rn_satfinite_e4m3x2_f32(scale[1][step * 2], scale[0][step * 2]);
         const unsigned high = ptx::cvt_rn_satfinite_e4m3x2_f32(scale[1][step * 2 + 1], scale[0][step * 2 + 1]);
         const unsigned mine = low | high << 16;
-        out.scales[step] = ptx::prmt_b32(mine, ptx::shfl_sync_bfly_b32(mine, 2), lane.pick);
+        out.scales[step] = ptx::prmt_b32(mine, ptx::shfl_sync_bfly_b32(mine, 2), pick);
     }
+}
+
+template <int kDepth, bool kMasked>
+__device__ __forceinline__ void quantize_p(const typename Shape<kDepth>::Scores& s,
+                                           const typename Shape<kDepth>::Maxima& largest, float c, RowState& state,
+                                           const Lane& lane, Probabilities<kDepth>& out) {
+    float scale[2][Shape<kDepth>::kBands];
+    weigh<kDepth, kMasked>(s, largest, c, state, scale, [&](int half, int band, const float (&x)[8]) {
+        out.codes[band / 2][band % 2 * 2 + half] = ptx::cvt_rn_satfinite_e2m1x2_f32_x4(x);
+    });
+    pack_scales<kDepth>(scale, lane.pick, out);
 }
 
 // O += P V.

@@ -90,6 +90,8 @@ class Passed(unittest.TestCase):
         self.assertEqual((out, lse.shape), (q, (2, 8, 100)))
         sage3.attention(q, k, k, window=(5, None), per_block_mean=False, smooth_v=True)
         self.assertEqual((self.call.window_left, self.call.window_right, self.call.flags), (5, -1, 6))
+        sage3.attention(q, k, k, exact_fp4=True)
+        self.assertEqual(self.call.flags, _library.EXACT_FP4)
 
     def test_masks(self):
         q, k = Fake(2, 8, 100, 64), Fake(2, 2, 70, 64)
@@ -190,6 +192,8 @@ class Passed(unittest.TestCase):
         self.assertEqual(self.got["shapes"][0], q.shape)
         sage(q, q, q, Fake(100, 100), per_block_mean=False)
         self.assertEqual((self.call.mask.shape, self.call.flags), ((2, 8, 100, 100), _library.GLOBAL_Q_MEAN))
+        sage(q, q, q, exact_fp4=True)
+        self.assertEqual(self.call.flags, _library.EXACT_FP4)
         self.refuses(NotImplementedError, "dropout_p = 0.5 is not supported", sage, q, q, q, dropout_p=0.5)
         self.refuses(ValueError, "tensor_layout", sage, q, q, q, tensor_layout="HDN")
         self.refuses(ValueError, "scale and sm_scale", sage, q, q, q, scale=1, sm_scale=1)

@@ -28,29 +28,30 @@ def _attention(names, q, k, v, layout, mask, mask_name, scale, scale_name, call)
 
 
 def attention(q, k, v, is_causal=False, *, causal_alignment="bottom_right", window=None, attn_mask=None, scale=None,
-              layout="BHLD", per_block_mean=True, smooth_v=False, return_lse=False):
-    """softmax(scale q k^T + attn_mask) v of float16 or bfloat16 CUDA tensors, in FP4.
+              layout="BHLD", per_block_mean=True, smooth_v=False, exact_fp4=False, return_lse=False):
+    """softmax(scale q k^T + attn_mask) v of float16 or bfloat16 CUDA tensors, in FP4; on Hopper in INT8 and FP8.
 
     q is [batch, head, token, channel] (layout "BLHD": [batch, token, head, channel]), k and v likewise with
     as many heads or a divisor of them; 1 to 256 channels; any strides, channels contiguous. With is_causal
     query i sees key j <= i + Lk - Lq, or j <= i with causal_alignment "top_left". window is (left, right), how many
     keys before and after that diagonal a query sees, -1 for all. attn_mask broadcasts to [batch, head, query, key]:
     bool, where False hides a key, or float32 or q's type, which is added. scale is channels ** -0.5 if None.
-    per_block_mean: Q loses the mean of each 128 queries, else of all (of no effect on sm_90). smooth_v: V is quantised
-    without the mean of its keys. The result has q's shape, strides and type; with return_lse also the natural logarithm
-    of the sums of exponentials, float32 [batch, head, token]. A row that sees no key gives zeros and -inf.
+    per_block_mean: Q loses the mean of each 128 queries, else of all (of no effect with INT8, on sm_90). smooth_v: V is
+    quantised without the mean of its keys. exact_fp4: on Hopper, too, the numbers of FP4, to the bit of what is quantised, in
+    f16 and slower. The result has q's shape, strides and type; with return_lse also the natural logarithm of the sums of
+    exponentials, float32 [batch, head, token]. A row that sees no key gives zeros and -inf.
     """
     if layout not in LAYOUTS:
         raise ValueError(f"layout is {layout!r}: 'BHLD' or 'BLHD' is due")
     left, right = window_of(window)
     call = Call(causal=causal_code(is_causal, causal_alignment), window_left=left, window_right=right,
-                flags=flags_of(per_block_mean, smooth_v), return_lse=bool(return_lse))
+                flags=flags_of(per_block_mean, smooth_v, exact_fp4), return_lse=bool(return_lse))
     return _attention("qkv", q, k, v, layout, attn_mask, "attn_mask", scale, "scale", call)
 
 
 def attention_varlen(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, is_causal=False, *,
                      causal_alignment="bottom_right", window=None, scale=None, per_block_mean=True, smooth_v=False,
-                     return_lse=False):
+                     exact_fp4=False, return_lse=False):
     """attention() of sequences of different lengths, one after another: q is [token, head, channel], k and v
     likewise, and tokens cu_seqlens[s] to cu_seqlens[s + 1] - 1 are sequence s (int32 CUDA tensors that begin
     with 0, read by the GPU alone). What a sequence has beyond max_seqlen is left out. The logarithms are [head, token].
@@ -71,7 +72,7 @@ def attention_varlen(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seql
     left, right = window_of(window)
     call = Call(q_starts=cu_seqlens_q, k_starts=cu_seqlens_k, longest_q=max_seqlen_q, longest_k=max_seqlen_k,
                 causal=causal_code(is_causal, causal_alignment), window_left=left, window_right=right,
-                scale=scale_of("scale", scale, q.shape[-1]), flags=flags_of(per_block_mean, smooth_v),
+                scale=scale_of("scale", scale, q.shape[-1]), flags=flags_of(per_block_mean, smooth_v, exact_fp4),
                 return_lse=bool(return_lse))
     out = _run("qkv", q4, k4, v4, call)
     o, lse = out if return_lse else (out, None)
@@ -103,7 +104,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
 
 def sageattn3_blackwell(q, k, v, attn_mask=None, is_causal=False, per_block_mean=True, **kwargs):
     """As the original's, [batch, head, token, channel]. Further arguments that the original takes and drops:
-    attn_mask, scale or sm_scale, tensor_layout ("HND" or "NHD") and return_lse are honoured, others refused."""
+    attn_mask, scale or sm_scale, tensor_layout ("HND" or "NHD") and return_lse are honoured, and so is exact_fp4 of
+    attention(); others are refused."""
     layout = {"HND": "BHLD", "NHD": "BLHD"}.get(kwargs.pop("tensor_layout", "HND"))
     if layout is None:
         raise ValueError("tensor_layout: 'HND' or 'NHD' is due")
@@ -111,7 +113,8 @@ def sageattn3_blackwell(q, k, v, attn_mask=None, is_causal=False, per_block_mean
         raise ValueError("scale and sm_scale are the same: one is due")
     name = "sm_scale" if "sm_scale" in kwargs else "scale"
     scale = kwargs.pop(name, None)
-    call = Call(causal=causal_code(is_causal, "bottom_right"), flags=flags_of(per_block_mean, False),
+    flags = flags_of(per_block_mean, False, kwargs.pop("exact_fp4", False))
+    call = Call(causal=causal_code(is_causal, "bottom_right"), flags=flags,
                 return_lse=bool(kwargs.pop("return_lse", False)))
     refuse(**kwargs)
     return _attention("qkv", q, k, v, layout, attn_mask, "attn_mask", scale, name, call)

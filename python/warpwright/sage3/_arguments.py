@@ -4,8 +4,8 @@ only, by torch's names, so that anything with those will do."""
 import math
 import typing
 
-from ._library import (BF16, BOTTOM_RIGHT, F16, FULL, GLOBAL_Q_MEAN, MASK_BYTES, MASK_F32, MASK_OF_TYPE, NO_MASK,
-                       SMOOTH_V, TOP_LEFT, WINDOW, Problem, Tensor)
+from ._library import (BF16, BOTTOM_RIGHT, EXACT_FP4, F16, FULL, GLOBAL_Q_MEAN, MASK_BYTES, MASK_F32, MASK_OF_TYPE,
+                       NO_MASK, SMOOTH_V, TOP_LEFT, WINDOW, Problem, Tensor)
 
 TYPES = {"torch.float16": F16, "torch.bfloat16": BF16}
 ALIGNMENTS = {"bottom_right": BOTTOM_RIGHT, "top_left": TOP_LEFT}
@@ -92,8 +92,8 @@ def window_of(window):
     return sides
 
 
-def flags_of(per_block_mean, smooth_v):
-    return (0 if per_block_mean else GLOBAL_Q_MEAN) | (SMOOTH_V if smooth_v else 0)
+def flags_of(per_block_mean, smooth_v, exact_fp4):
+    return (0 if per_block_mean else GLOBAL_Q_MEAN) | (SMOOTH_V if smooth_v else 0) | (EXACT_FP4 if exact_fp4 else 0)
 
 
 def check_mask(name, mask, names, q, k):

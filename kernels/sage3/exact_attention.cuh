@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sage Attention 3's FP4 attention in its own numbers on Hopper's f16 tensor cores (sm_90a). A block makes tiles of 128 queries
+// of one head, one after the other: two warpgroups compute 64 rows each, one thread of a third loads tiles of keys through a
+// ring of mbarriers. Operands are f16 of NVFP4 codes (exact_expand.cuh); softmax, scales and row sums are the FP4 kernel's own
+// instructions (sage3_tile.cuh) on the same keys of the same lanes, and P is rounded to e2m1 times ue4m3 as there.
+#pragma once
+#include "../common/e2m1.cuh"
+#include "../common/mbarrier_ring.cuh"
+#include "../common/ptx_f16x2.cuh"
+#include "../common/ptx_wgmma.cuh"
+#include "../common/ptx_wgmma_f16.cuh"
+#include "../common/wgmma_operands.cuh"
+#include "sage3_epilogue.cuh"
+#include "sage3_mask.cuh"
+#include "sage3_taps.cuh"
+
+namespace sage3 {
+namespace exact {
+
+constexpr int kThreads = 32 * (kWarps + 4);  // two warpgroups that compute, one of which one thread loads
+constexpr unsigned kTiles = 2;               // stages of the ring
+constexpr int kRegistersToCompute = 240, kRegistersToLoad = 24;
+
+template <class T>
+struct Params : BiasedCall<T> {
+    const unsigned char *q, *k, *v;  // [BH, stored / tile, operand_offset] f16 (exact_expand.cuh)
+};
+
+// Shared memory of a block, in bytes from the start.
+template <int kDepth>
+struct Memory {
+    static constexpr unsigned kKeys = key_tile(kDepth), kQueries = kTile * kDepth * 2, kOperand = kKeys * kDepth * 2;
+    static constexpr unsigned kRing = kQueries, kBias = kRing + kTiles * 2 * kOperand, kStaging = kBias + kTiles * kKeys * 4,
+                              kBarriers = kStaging + kWarps * Staging::kBytes, kBytes = kBarriers + 16 * (2 * kTiles + 1);
+    unsigned start;
+
+    __device__ __forceinline__ unsigned keys(unsigned i) const { return start + kRing + i * 2 * kOperand; }
+    __device__ __forceinline__ unsigned values(unsigned i) const { return keys(i) + kOperand; }
+    __device__ __forceinline__ unsigned bias(unsigned i) const { return start + kBias + i * kKeys * 4; }
+    // A pair of mbarriers, full and empty, of Q, of the keys and biases of each stage, of its values.
+    __device__ __forceinline__ unsigned pair(unsigned i) const { return start + kBarriers + i * 16; }
+    __device__ __forceinline__ unsigned queries_full() const { return pair(0); }
+    __device__ __forceinline__ unsigned keys_full(unsigned i) const { return pair(1 + i); }
+    __device__ __forceinline__ unsigned values_full(unsigned i) const { return pair(1 + kTiles + i); }
+    __device__ __forceinline__ static unsigned empty(unsigned full) { return full + 8; }
+
+    __device__ __forceinline__ void init() const {
+        for (unsigned i = 0; i < 2 * kTiles + 1; ++i) {
+            ptx::mbarrier_init(pair(i), 1);
+            ptx::mbarrier_init(empty(pair(i)), kWarps);
+        }
+    }
+};
+
+// One thread asks for all tiles of its block's work, each as soon as its place is empty.
+template <Config kConfig, class T>
+__device__ __forceinline__ void produce(const Params<T>& p, const Memory<kConfig.head_dim>& memory, int items) {
+    constexpr int kDepth = kConfig.head_dim;
+    using M = Memory<kDepth>;
+    Turn<kTiles> turn;
+    unsigned of_queries = 0;
+    for (int item = blockIdx.x; item < items; item += gridDim.x) {
+        const Work work = Work::of<kConfig>(p, item);
+        if (work.empty() || work.visits.count == 0) continue;  // then nobody waits for the queries, either
+        wait(M::empty(memory.queries_full()), of_queries ^ 1);
+        of_queries ^= 1;
+        ptx::mbarrier_arrive_expect_tx_relaxed_cta(memory.queries_full(), M::kQueries);
+        const long long query = (static_cast<long long>(work.bh) * p.queries.tiles() + work.tile) * kTile;
+        ptx::cp_async_bulk_shared_global(memory.start, p.q + query * (kDepth * 2), M::kQueries, memory.queries_full());
+        const long long first = static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored;
+        const float* const bias = work.bias(p);
+        for (int visit = 0; visit < work.visits.count; ++visit, turn.next()) {
+            const int key = work.visits.tile(visit) * static_cast<int>(M::kKeys);
+            const long long byte = (first + key) * (kDepth * 2);
+            const unsigned keys = memory.keys_full(turn.stage), values = memory.values_full(turn.stage);
+            wait(M::empty(keys), turn.parity ^ 1);
+            ptx::mbarrier_arrive_expect_tx_relaxed_cta(keys, M::kOperand + M::kKeys * 4);
+            ptx::cp_async_bulk_shared_global(memory.bias(turn.stage), bias + key, M::kKeys * 4, keys);
+            ptx::cp_async_bulk_shared_global(memory.keys(turn.stage), p.k + byte, M::kOperand, keys);
+            wait(M::empty(values), turn.parity ^ 1);
+            ptx::mbarrier_arrive_expect_tx_relaxed_cta(values, M::kOperand);
+            ptx::cp_async_bulk_shared_global(memory.values(turn.stage), p.v + byte, M::kOperand, values);
+        }
+    }
+}
+
+// What a warp keeps while it goes over the keys.
+template <int kDepth>
+struct Running {
+    RowState state{{minus_infinity(), minus_infinity()}, {0.0f, 0.0f}};
+    typename Shape<kDepth>::Output o = {};
+    typename Shape<kDepth>::Scores s;
+    Turn<kTiles> keys, values;  // where S was or is made from; which values are next
+};
+
+// P as the A operand: of each 16 positions of keys two rows at a time, k 2t and k 2t + 8.
+template <int kDepth>
+struct Weights {
+    unsigned p[Shape<kDepth>::kKeys / 16][4];
+};
+
+// S begins with the biases of the next keys. ptxas wants this done before any wgmma that is still in flight when S is multiplied.
+template <int kDepth>
+__device__ __forceinline__ void begin_s(const Memory<kDepth>& memory, const Place& at, Running<kDepth>& r) {
+    wait(memory.keys_full(r.keys.stage), r.keys.parity);
+    load_bias<kDepth>(memory.bias(r.keys.stage) + at.t * 8 * 4u, r.s);
+}
+
+// Registers that a wgmma reads or adds to are written.
+template <int kDepth>
+__device__ __forceinline__ void fence(Running<kDepth>& r) {
+    fence_operands(r.s);
+    fence_operands(r.o);
+    ptx::wgmma_fence_sync_aligned();
+}
+
+// Begins S += Q K^T. queries: of this warpgroup.
+template <int kDepth>
+__device__ __forceinline__ void begin_q_k(const Memory<kDepth>& memory, unsigned queries, Running<kDepth>& r) {
+    constexpr int kKeys = Shape<kDepth>::kKeys;
+    const unsigned keys = memory.keys(r.keys.stage);
+#pragma unroll
+    for (int step = 0; step < kDepth / 16; ++step) {
+        const unsigned long long a = ptx::wgmma_descriptor<128>(queries + step / 4 * kTile * 128) + step % 4 * 2,
+                                 b = ptx::wgmma_descriptor<128>(keys + step / 4 * kKeys * 128) + step % 4 * 2;
+        if constexpr (kKeys == 128) ptx::wgmma_mma_async_m64n128k16_f32_f16_f16(r.s, a, b, 1);
+        else ptx::wgmma_mma_async_m64n64k16_f32_f16_f16(r.s, a, b, 1);
+    }
+    ptx::wgmma_commit_group_sync_aligned();
+}
+
+// Begins O += P V.
+template <int kDepth>
+__device__ __forceinline__ void begin_p_v(const Weights<kDepth>& weights, unsigned values, Running<kDepth>& r) {
+#pragma unroll
+    for (int step = 0; step < Shape<kDepth>::kKeys / 16; ++step) {
+        const unsigned long long v = ptx::wgmma_descriptor<128>(values + step / 4 * kDepth * 128) + step % 4 * 2;
+        if constexpr (kDepth == 64) ptx::wgmma_mma_async_m64n64k16_f32_f16_f16(r.o, weights.p[step], v, 1);
+        else if constexpr (kDepth == 128) ptx::wgmma_mma_async_m64n128k16_f32_f16_f16(r.o, weights.p[step], v, 1);
+        else ptx::wgmma_mma_async_m64n256k16_f32_f16_f16(r.o, weights.p[step], v, 1);
+    }
+    ptx::wgmma_commit_group_sync_aligned();
+}
+
+// The FP4 kernel's codes and scales for the taps, out of what the product is made from. step, i: of Weights.
+template <int kDepth>
+__device__ __forceinline__ void keep_codes(const Weights<kDepth>& rounded, const float (&scale)[2][Shape<kDepth>::kBands],
+                                           int lane, Probabilities<kDepth>& out) {
+    for (int step = 0; step < Shape<kDepth>::kKeys / 16; ++step)
+        for (int i = 0; i < 4; ++i) {
+            const unsigned bits = ptx::mul_rn_f16x2(rounded.p[step][i], 0x04000400u) >> 9;  // times 2^-14: values_of_codes
+            const unsigned codes = (bits & 7u) | (bits >> 16 & 7u) << 4;
+            unsigned& word = out.codes[step / 4][step / 2 % 2 * 2 + i % 2];
+            const int byte = step % 2 * 2 + i / 2;
+            word = byte == 0 ? codes : word | codes << byte * 8;
+        }
+    pack_scales<kDepth>(scale, lane % 2 == 0 ? 0x6240u : 0x7351u, out);
+}
+
+// Two-level quantisation, back by value: an e2m1 times a ue4m3 is exact in f16.
+template <int kDepth, bool kMasked>
+__device__ __forceinline__ void quantize_p(const typename Shape<kDepth>::Scores& s, const typename Shape<kDepth>::Maxima& largest,
+                                           float c, RowState& state, int lane, Weights<kDepth>& out, Probabilities<kDepth>& taps) {
+    constexpr int kBands = Shape<kDepth>::kBands;
+    constexpr unsigned kSixes = 0x46004600u;
+    float scale[2][kBands];
+    weigh<kDepth, kMasked>(s, largest, c, state, scale, [&](int half, int band, const float (&x)[8]) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            out.p[band * 2 + i / 2][i % 2 * 2 + half] =
+                ptx::min_f16x2(ptx::cvt_rn_f16x2_f32(nearest_e2m1(x[i * 2 + 1]), nearest_e2m1(x[i * 2])), kSixes);
+    });
+#if WW_TAPS
+    keep_codes<kDepth>(out, scale, lane, taps);
+#endif
+#pragma unroll
+    for (int band = 0; band < kBands; ++band) {
+        const unsigned both = ptx::cvt_rn_f16x2_e4m3x2(ptx::cvt_rn_satfinite_e4m3x2_f32(scale[1][band], scale[0][band]));
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+            unsigned& pair = out.p[band * 2 + i / 4][i % 4];
+            pair = ptx::mul_rn_f16x2(pair, ptx::prmt_b32(both, both, i % 2 == 0 ? 0x1010u : 0x3232u));
+        }
+    }
+}
+
+// Waits for all that this warpgroup has begun: P V of the tile before, if any, and S. Gives their stages back.
+template <int kDepth, class T>
+__device__ __forceinline__ void finish(const Params<T>& p, const Work& work, const Place& at, int visit,
+                                       const Memory<kDepth>& memory, bool scores, Running<kDepth>& r) {
+    using M = Memory<kDepth>;
+    ptx::wgmma_wait_group_sync_aligned<0>();
+    fence_operands(r.o);
+    fence_operands(r.s);
+    ptx::bar_warp_sync();  // all lanes have read their biases
+    if (scores && at.lane == 0) ptx::mbarrier_arrive(M::empty(memory.keys_full(r.keys.stage)));
+    if (visit == 0) return;
+    if (at.lane == 0) ptx::mbarrier_arrive(M::empty(memory.values_full(r.values.stage)));
+    r.values.next();
+    tap_o<kDepth>(p, work, at, work.visits.tile(visit - 1), r.o);
+}
+
+// One tile of keys, whose S has begun. The next tile's S begins behind P V of this one, in the same registers.
+template <Config kConfig, bool kMasked, class T>
+__device__ __forceinline__ void step(const Params<T>& p, const Work& work, const Place& at, int visit,
+                                     const Memory<kConfig.head_dim>& memory, unsigned queries, float c,
+                                     Running<kConfig.head_dim>& r) {
+    constexpr int kDepth = kConfig.head_dim;
+    const int tile = work.visits.tile(visit), first_key = tile * Shape<kDepth>::kKeys;
+    finish<kDepth>(p, work, at, visit, memory, true, r);
+    if constexpr (kMasked && kConfig.mask != Mask::none) add_mask<kConfig>(p, work, at, first_key, r.s);
+    if constexpr (kMasked) hide<kConfig>(p, work, at, first_key, r.s);
+    tap_scores<kDepth>(p, work, at, first_key, r.s);
+    typename Shape<kDepth>::Maxima largest;
+    float rescale[2];
+    Weights<kDepth> weights;
+    Probabilities<kDepth> taps;
+    group_maxima<kDepth>(r.s, largest);
+    advance<kDepth, kMasked>(r.state, largest, c, rescale);
+    quantize_p<kDepth, kMasked>(r.s, largest, c, r.state, at.lane, weights, taps);
+    tap_probabilities<kDepth>(p, work, at, tile, largest, taps, r.state);
+#pragma unroll
+    for (int j = 0; j < kDepth / 8; ++j)
+#pragma unroll
+        for (int x = 0; x < 4; ++x) r.o[j][x] = ptx::mul_rn_f32(r.o[j][x], rescale[x / 2]);
+    const bool more = visit + 1 < work.visits.count;
+    r.keys.next();
+    if (more) begin_s<kDepth>(memory, at, r);
+    wait(memory.values_full(r.values.stage), r.values.parity);
+    fence<kDepth>(r);
+    begin_p_v<kDepth>(weights, memory.values(r.values.stage), r);
+    if (more) begin_q_k<kDepth>(memory, queries, r);
+}
+
+template <Config kConfig, class T>
+__device__ __forceinline__ void compute(const Params<T>& p, const Memory<kConfig.head_dim>& memory, int items) {
+    constexpr int kDepth = kConfig.head_dim;
+    const unsigned queries = memory.start + threadIdx.x / 128 * 64 * 128;
+    const float c = ptx::mul_rn_f32(p.scale, kLog2e);
+    Turn<kTiles> keys, values;
+    unsigned of_queries = 0;
+    for (int item = blockIdx.x; item < items; item += gridDim.x) {
+        const Work work = Work::of<kConfig>(p, item);
+        if (work.empty()) continue;
+        const Place at = Place::of(work, threadIdx.x);
+        Running<kDepth> r;
+        r.keys = keys, r.values = values;
+        tap_unvisited<kDepth>(p, work, at);
+        if (work.visits.count > 0) {
+            wait(memory.queries_full(), of_queries);
+            of_queries ^= 1;
+            begin_s<kDepth>(memory, at, r);
+            fence<kDepth>(r);
+            begin_q_k<kDepth>(memory, queries, r);
+            int visit = 0;
+            for (; visit < work.visits.masked(); ++visit) step<kConfig, true>(p, work, at, visit, memory, queries, c, r);
+            if constexpr (kConfig.mask == Mask::none)
+                for (; visit < work.visits.count; ++visit) step<kConfig, false>(p, work, at, visit, memory, queries, c, r);
+            finish<kDepth>(p, work, at, visit, memory, false, r);
+            if (at.lane == 0) ptx::mbarrier_arrive(Memory<kDepth>::empty(memory.queries_full()));
+        }
+        keys = r.keys, values = r.values;
+        // Made again from numbers that the compiler does not know, so that nothing of it waits in registers meanwhile.
+        int same = item, thread = threadIdx.x;
+        asm volatile("" : "+r"(same), "+r"(thread));
+        const Work again = Work::of<kConfig>(p, same);
+        store_result<kDepth>(p, again, Place::of(again, thread), Staging::of(memory.start + Memory<kDepth>::kStaging, thread),
+                             r.state, r.o);
+    }
+}
+
+template <Config kConfig, class T>
+__device__ void attention(const Params<T>& p) {
+    constexpr int kDepth = kConfig.head_dim;
+    static_assert(kDepth == 64 || kDepth == 128 || kDepth == 256, "the quantisers pad to one of these");
+    extern __shared__ __align__(1024) unsigned char shared[];
+    const Memory<kDepth> memory{ptx::cvta_to_shared(shared)};
+    if (threadIdx.x == 0) memory.init();
+    ptx::fence_mbarrier_init_release_cluster();
+    ptx::bar_sync(0);
+    const int items = p.batch_heads * p.queries.tiles();
+    if (threadIdx.x >= 32 * kWarps) {
+        ptx::setmaxnreg_dec<kRegistersToLoad>();
+        if (threadIdx.x == 32 * kWarps) produce<kConfig>(p, memory, items);
+        return;
+    }
+    ptx::setmaxnreg_inc<kRegistersToCompute>();
+    compute<kConfig>(p, memory, items);
+}
+
+}  // namespace exact
+}  // namespace sage3
