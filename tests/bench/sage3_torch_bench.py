@@ -3,7 +3,7 @@
 """Attention of libsage3.so beside PyTorch's back ends on a CUDA GPU: milliseconds and TFLOP/s of the attention kernel alone
 and of the whole call with its quantisers, interleaved in one run, and each one's error against float32.
 
-    WARPWRIGHT_SAGE3_LIBRARY=build/portable/libsage3.so PYTHONPATH=python tests/bench/sage3_torch_bench.py [--rounds N]
+    WARPWRIGHT_SAGE3_LIBRARY=build/portable/libsage3.so PYTHONPATH=python tests/bench/sage3_torch_bench.py [--rounds N] [--exact-fp4]
 
 Prints a Markdown table and, with --json FILE, writes the numbers. Exit code 77 without torch or a GPU."""
 import argparse
@@ -25,6 +25,7 @@ from torch.nn.functional import scaled_dot_product_attention  # noqa: E402
 
 from warpwright import sage3  # noqa: E402
 
+EXACT_FP4 = False  # --exact-fp4
 SHAPES = [(8, 16, 2048), (4, 16, 4096), (2, 16, 8192), (1, 16, 16384)]
 
 
@@ -39,7 +40,7 @@ PEERS = {"cuDNN bf16": backend(SDPBackend.CUDNN_ATTENTION), "FlashAttention-2 bf
 
 
 def ours(q, k, v, causal):
-    return sage3.attention(q, k, v, causal, causal_alignment="top_left")
+    return sage3.attention(q, k, v, causal, causal_alignment="top_left", exact_fp4=EXACT_FP4)
 
 
 def milliseconds(function, times):
@@ -92,12 +93,15 @@ def measure(batch, heads, length, depth, causal, rounds):
 
 
 def main():
+    global EXACT_FP4
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--depth", type=int, default=128)
     parser.add_argument("--shape", action="append", default=[], metavar="B,H,L", help="instead of all")
+    parser.add_argument("--exact-fp4", action="store_true", help="on Hopper: the numbers of FP4")
     parser.add_argument("--json")
     options = parser.parse_args()
+    EXACT_FP4 = options.exact_fp4
     shapes = [tuple(map(int, each.split(","))) for each in options.shape] or SHAPES
     rows = [measure(*shape, options.depth, causal, options.rounds) for causal in (False, True) for shape in shapes]
     names = list(rows[0]["tflops"])
