@@ -20,6 +20,18 @@ __device__ __forceinline__ unsigned shfl_sync_bfly_b32(unsigned a, int lane_mask
     return d;
 }
 
+// Whether any lane of the warp says so.
+__device__ __forceinline__ bool vote_sync_any(bool a) {
+    unsigned d;
+    asm volatile("{\n\t.reg .pred mine, any;\n\t"
+                 "setp.ne.u32 mine, %1, 0;\n\t"
+                 "vote.sync.any.pred any, mine, 0xffffffff;\n\t"
+                 "selp.u32 %0, 1, 0, any;\n\t}"
+                 : "=r"(d)
+                 : "r"(static_cast<unsigned>(a)));
+    return d != 0;
+}
+
 // Registers of each thread from here on (a multiple of 8, 24 to 256); every warp of the warpgroup.
 template <int kRegisters>
 __device__ __forceinline__ void setmaxnreg_inc() {

@@ -84,19 +84,25 @@ __device__ __forceinline__ void produce(const Params<T>& p, const Memory<kConfig
     }
 }
 
+// P as the A operand: of each 16 positions of keys two rows at a time, k 2t and k 2t + 8; pairs of f16.
+template <int kDepth>
+using Weights = unsigned[Shape<kDepth>::kKeys / 16][4];
+
+// P before its scales are multiplied in: e2m1 by value, and the scale of each band and row half, twice.
+template <int kDepth>
+struct Rounded {
+    Weights<kDepth> codes;
+    unsigned scales[Shape<kDepth>::kBands][2];
+};
+
 // What a warp keeps while it goes over the keys.
 template <int kDepth>
 struct Running {
     RowState state{{minus_infinity(), minus_infinity()}, {0.0f, 0.0f}};
     typename Shape<kDepth>::Output o = {};
     typename Shape<kDepth>::Scores s;
-    Turn<kTiles> keys, values;  // where S was or is made from; which values are next
-};
-
-// P as the A operand: of each 16 positions of keys two rows at a time, k 2t and k 2t + 8.
-template <int kDepth>
-struct Weights {
-    unsigned p[Shape<kDepth>::kKeys / 16][4];
+    Weights<kDepth> p = {};
+    Turn<kTiles> keys, values;  // of which S is made or which are next, and of which P V
 };
 
 // S begins with the biases of the next keys. ptxas wants this done before any wgmma that is still in flight when S is multiplied.
@@ -131,13 +137,13 @@ __device__ __forceinline__ void begin_q_k(const Memory<kDepth>& memory, unsigned
 
 // Begins O += P V.
 template <int kDepth>
-__device__ __forceinline__ void begin_p_v(const Weights<kDepth>& weights, unsigned values, Running<kDepth>& r) {
+__device__ __forceinline__ void begin_p_v(unsigned values, Running<kDepth>& r) {
 #pragma unroll
     for (int step = 0; step < Shape<kDepth>::kKeys / 16; ++step) {
         const unsigned long long v = ptx::wgmma_descriptor<128>(values + step / 4 * kDepth * 128) + step % 4 * 2;
-        if constexpr (kDepth == 64) ptx::wgmma_mma_async_m64n64k16_f32_f16_f16(r.o, weights.p[step], v, 1);
-        else if constexpr (kDepth == 128) ptx::wgmma_mma_async_m64n128k16_f32_f16_f16(r.o, weights.p[step], v, 1);
-        else ptx::wgmma_mma_async_m64n256k16_f32_f16_f16(r.o, weights.p[step], v, 1);
+        if constexpr (kDepth == 64) ptx::wgmma_mma_async_m64n64k16_f32_f16_f16(r.o, r.p[step], v, 1);
+        else if constexpr (kDepth == 128) ptx::wgmma_mma_async_m64n128k16_f32_f16_f16(r.o, r.p[step], v, 1);
+        else ptx::wgmma_mma_async_m64n256k16_f32_f16_f16(r.o, r.p[step], v, 1);
     }
     ptx::wgmma_commit_group_sync_aligned();
 }
@@ -148,7 +154,7 @@ __device__ __forceinline__ void keep_codes(const Weights<kDepth>& rounded, const
                                            int lane, Probabilities<kDepth>& out) {
     for (int step = 0; step < Shape<kDepth>::kKeys / 16; ++step)
         for (int i = 0; i < 4; ++i) {
-            const unsigned bits = ptx::mul_rn_f16x2(rounded.p[step][i], 0x04000400u) >> 9;  // times 2^-14: values_of_codes
+            const unsigned bits = ptx::mul_rn_f16x2(rounded[step][i], 0x04000400u) >> 9;  // times 2^-14: values_of_codes
             const unsigned codes = (bits & 7u) | (bits >> 16 & 7u) << 4;
             unsigned& word = out.codes[step / 4][step / 2 % 2 * 2 + i % 2];
             const int byte = step % 2 * 2 + i / 2;
@@ -157,79 +163,91 @@ __device__ __forceinline__ void keep_codes(const Weights<kDepth>& rounded, const
     pack_scales<kDepth>(scale, lane % 2 == 0 ? 0x6240u : 0x7351u, out);
 }
 
-// Two-level quantisation, back by value: an e2m1 times a ue4m3 is exact in f16.
+// Two-level quantisation by value: e2m1, ue4m3 and their products are exact in f16.
 template <int kDepth, bool kMasked>
 __device__ __forceinline__ void quantize_p(const typename Shape<kDepth>::Scores& s, const typename Shape<kDepth>::Maxima& largest,
-                                           float c, RowState& state, int lane, Weights<kDepth>& out, Probabilities<kDepth>& taps) {
+                                           float c, RowState& state, int lane, Rounded<kDepth>& out, Probabilities<kDepth>& taps) {
     constexpr int kBands = Shape<kDepth>::kBands;
     constexpr unsigned kSixes = 0x46004600u;
     float scale[2][kBands];
     weigh<kDepth, kMasked>(s, largest, c, state, scale, [&](int half, int band, const float (&x)[8]) {
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-            out.p[band * 2 + i / 2][i % 2 * 2 + half] =
+            out.codes[band * 2 + i / 2][i % 2 * 2 + half] =
                 ptx::min_f16x2(ptx::cvt_rn_f16x2_f32(nearest_e2m1(x[i * 2 + 1]), nearest_e2m1(x[i * 2])), kSixes);
     });
-#if WW_TAPS
-    keep_codes<kDepth>(out, scale, lane, taps);
-#endif
 #pragma unroll
     for (int band = 0; band < kBands; ++band) {
         const unsigned both = ptx::cvt_rn_f16x2_e4m3x2(ptx::cvt_rn_satfinite_e4m3x2_f32(scale[1][band], scale[0][band]));
-#pragma unroll
-        for (int i = 0; i < 8; ++i) {
-            unsigned& pair = out.p[band * 2 + i / 4][i % 4];
-            pair = ptx::mul_rn_f16x2(pair, ptx::prmt_b32(both, both, i % 2 == 0 ? 0x1010u : 0x3232u));
-        }
+        out.scales[band][0] = ptx::prmt_b32(both, both, 0x1010u);
+        out.scales[band][1] = ptx::prmt_b32(both, both, 0x3232u);
     }
+#if WW_TAPS
+    keep_codes<kDepth>(out.codes, scale, lane, taps);
+#endif
 }
 
-// Waits for all that this warpgroup has begun: P V of the tile before, if any, and S. Gives their stages back.
-template <int kDepth, class T>
-__device__ __forceinline__ void finish(const Params<T>& p, const Work& work, const Place& at, int visit,
-                                       const Memory<kDepth>& memory, bool scores, Running<kDepth>& r) {
-    using M = Memory<kDepth>;
-    ptx::wgmma_wait_group_sync_aligned<0>();
-    fence_operands(r.o);
+// Waits for S, kPending later groups left in flight, and gives its keys back.
+template <int kPending, int kDepth>
+__device__ __forceinline__ void finish_q_k(const Memory<kDepth>& memory, const Place& at, Running<kDepth>& r) {
+    ptx::wgmma_wait_group_sync_aligned<kPending>();
     fence_operands(r.s);
     ptx::bar_warp_sync();  // all lanes have read their biases
-    if (scores && at.lane == 0) ptx::mbarrier_arrive(M::empty(memory.keys_full(r.keys.stage)));
+    if (at.lane == 0) ptx::mbarrier_arrive(Memory<kDepth>::empty(memory.keys_full(r.keys.stage)));
+    r.keys.next();
+}
+
+// Waits for P V of the tile before `visit`, if any, and gives its values back.
+template <int kDepth, class T>
+__device__ __forceinline__ void finish_p_v(const Params<T>& p, const Work& work, const Place& at, int visit,
+                                           const Memory<kDepth>& memory, Running<kDepth>& r) {
+    ptx::wgmma_wait_group_sync_aligned<0>();
+    fence_operands(r.o);
     if (visit == 0) return;
-    if (at.lane == 0) ptx::mbarrier_arrive(M::empty(memory.values_full(r.values.stage)));
+    if (at.lane == 0) ptx::mbarrier_arrive(Memory<kDepth>::empty(memory.values_full(r.values.stage)));
     r.values.next();
     tap_o<kDepth>(p, work, at, work.visits.tile(visit - 1), r.o);
 }
 
-// One tile of keys, whose S has begun. The next tile's S begins behind P V of this one, in the same registers.
-template <Config kConfig, bool kMasked, class T>
+// One tile of keys, whose S is there, while P V of the tile before may be in flight. The next tile's S begins in the same
+// registers before P V of this one, so that its softmax need not wait for that. kLast: there is none.
+template <Config kConfig, bool kMasked, bool kLast, class T>
 __device__ __forceinline__ void step(const Params<T>& p, const Work& work, const Place& at, int visit,
                                      const Memory<kConfig.head_dim>& memory, unsigned queries, float c,
                                      Running<kConfig.head_dim>& r) {
     constexpr int kDepth = kConfig.head_dim;
     const int tile = work.visits.tile(visit), first_key = tile * Shape<kDepth>::kKeys;
-    finish<kDepth>(p, work, at, visit, memory, true, r);
     if constexpr (kMasked && kConfig.mask != Mask::none) add_mask<kConfig>(p, work, at, first_key, r.s);
     if constexpr (kMasked) hide<kConfig>(p, work, at, first_key, r.s);
     tap_scores<kDepth>(p, work, at, first_key, r.s);
     typename Shape<kDepth>::Maxima largest;
     float rescale[2];
-    Weights<kDepth> weights;
+    Rounded<kDepth> rounded;
     Probabilities<kDepth> taps;
     group_maxima<kDepth>(r.s, largest);
     advance<kDepth, kMasked>(r.state, largest, c, rescale);
-    quantize_p<kDepth, kMasked>(r.s, largest, c, r.state, at.lane, weights, taps);
+    quantize_p<kDepth, kMasked>(r.s, largest, c, r.state, at.lane, rounded, taps);
     tap_probabilities<kDepth>(p, work, at, tile, largest, taps, r.state);
+    fence_operands(rounded.codes);  // all of that behind P V of the tile before
+    finish_p_v<kDepth>(p, work, at, visit, memory, r);
+    // The scale is positive, which the compiler does not know.
+    if (c < 0.0f) keep_operands(r.p, memory.start);
 #pragma unroll
-    for (int j = 0; j < kDepth / 8; ++j)
+    for (int step = 0; step < Shape<kDepth>::kKeys / 16; ++step)
 #pragma unroll
-        for (int x = 0; x < 4; ++x) r.o[j][x] = ptx::mul_rn_f32(r.o[j][x], rescale[x / 2]);
-    const bool more = visit + 1 < work.visits.count;
-    r.keys.next();
-    if (more) begin_s<kDepth>(memory, at, r);
+        for (int i = 0; i < 4; ++i) r.p[step][i] = ptx::mul_rn_f16x2(rounded.codes[step][i], rounded.scales[step / 2][i % 2]);
+    if (ptx::vote_sync_any(rescale[0] != 1.0f || rescale[1] != 1.0f)) {  // most maxima are soon found
+#pragma unroll
+        for (int j = 0; j < kDepth / 8; ++j)
+#pragma unroll
+            for (int x = 0; x < 4; ++x) r.o[j][x] = ptx::mul_rn_f32(r.o[j][x], rescale[x / 2]);
+    }
+    if constexpr (!kLast) begin_s<kDepth>(memory, at, r);
     wait(memory.values_full(r.values.stage), r.values.parity);
     fence<kDepth>(r);
-    begin_p_v<kDepth>(weights, memory.values(r.values.stage), r);
-    if (more) begin_q_k<kDepth>(memory, queries, r);
+    if constexpr (!kLast) begin_q_k<kDepth>(memory, queries, r);
+    begin_p_v<kDepth>(memory.values(r.values.stage), r);
+    if constexpr (!kLast) finish_q_k<1>(memory, at, r);
 }
 
 template <Config kConfig, class T>
@@ -252,11 +270,14 @@ __device__ __forceinline__ void compute(const Params<T>& p, const Memory<kConfig
             begin_s<kDepth>(memory, at, r);
             fence<kDepth>(r);
             begin_q_k<kDepth>(memory, queries, r);
+            finish_q_k<0>(memory, at, r);
             int visit = 0;
-            for (; visit < work.visits.masked(); ++visit) step<kConfig, true>(p, work, at, visit, memory, queries, c, r);
+            const int last = work.visits.count - 1, masked = work.visits.masked() < last ? work.visits.masked() : last;
+            for (; visit < masked; ++visit) step<kConfig, true, false>(p, work, at, visit, memory, queries, c, r);
             if constexpr (kConfig.mask == Mask::none)
-                for (; visit < work.visits.count; ++visit) step<kConfig, false>(p, work, at, visit, memory, queries, c, r);
-            finish<kDepth>(p, work, at, visit, memory, false, r);
+                for (; visit < last; ++visit) step<kConfig, false, false>(p, work, at, visit, memory, queries, c, r);
+            step<kConfig, true, true>(p, work, at, last, memory, queries, c, r);  // maybe with nothing to hide
+            finish_p_v<kDepth>(p, work, at, work.visits.count, memory, r);
             if (at.lane == 0) ptx::mbarrier_arrive(Memory<kDepth>::empty(memory.queries_full()));
         }
         keys = r.keys, values = r.values;
