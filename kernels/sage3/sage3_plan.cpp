@@ -12,10 +12,11 @@
 namespace ww::sage3 {
 namespace {
 
-constexpr int64_t kThreads = 256;  // of every kernel but key_bias (kTile) and attention
+constexpr int64_t kThreads = 256;  // of every kernel but those that follow and key_bias (kTile)
 constexpr int64_t kAttentionThreads = 384;  // two warpgroups that compute, one that loads
 constexpr int64_t kSequenceThreads = 512, kSequenceBlocks = 8;  // of what joins all tokens of a sequence (sage3_sequence.cuh)
-constexpr int64_t kTileMeanThreads = 1024, kTileMeanChannels = 32;  // of a block of sage3_mean_tiles
+constexpr int64_t kTileMeanThreads = 256, kTileMeanChannels = 32;  // of a block of sage3_mean_tiles
+constexpr int64_t kBiasRows = 32;           // of one block of sage3_key_bias
 constexpr int64_t kMaxLength = int64_t{1} << 28, kMaxSequences = int64_t{1} << 20;
 constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;
 constexpr int64_t kMaxSpan = int64_t{1} << 50;
@@ -141,8 +142,8 @@ class Planner {
         smooth("smooth_q", strided("q", r_.q), queries(), "q_mean", !p_.global_mean, "q_smooth", p_.h, p_.lq, q_tiles);
         smooth("smooth_k", strided("k", r_.k), keys(), "k_mean", false, "k_smooth", p_.h_kv, p_.lk, k_tiles);
         workspace("bias", p_.means() * p_.columns() * 4);
-        step("key_bias", "sage3_key_bias", p_.means() * (p_.columns() / kTile), kTile,
-             {{Buffer{"q_mean"}, flag(!p_.global_mean)}, queries(), {Buffer{"k_smooth"}}, keys(),
+        step("key_bias", "sage3_key_bias", (p_.means() + kBiasRows - 1) / kBiasRows * (p_.columns() / kTile), kTile,
+             {{Buffer{"q_mean"}, flag(!p_.global_mean), i32(p_.means())}, queries(), {Buffer{"k_smooth"}}, keys(),
               {Buffer{"bias"}, i32(p_.columns()), i32(p_.h), i32(p_.h_kv), i32(p_.d)}});
         row_shift(q_tiles, kPrepare);
         quantize("quantize_q", {Buffer{"q_smooth"}}, queries(), {}, "q_codes", "q_scales", {i32(p_.h), i32(p_.d), i32(p_.dp())}, q_tiles);

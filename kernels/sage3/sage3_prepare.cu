@@ -6,7 +6,7 @@
 using sage3::Side;
 using sage3::Strided;
 
-extern "C" __global__ void __launch_bounds__(sage3::kMeanThreads)
+extern "C" __global__ void __launch_bounds__(sage3::kTileMeanThreads)
 sage3_mean_tiles(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
                  int tokens, int longest, int stored, float* means, int heads, int depth) {
     sage3::tile_mean<WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, means, heads,
@@ -22,11 +22,11 @@ sage3_subtract_mean(const WW_TYPE* x, long long batch, long long head, long long
 }
 
 extern "C" __global__ void __launch_bounds__(sage3::kTile)
-sage3_key_bias(const float* q_means, unsigned of_tiles, const int* q_starts, int q_sequences, int q_tokens,
+sage3_key_bias(const float* q_means, unsigned of_tiles, int rows, const int* q_starts, int q_sequences, int q_tokens,
                int q_longest, int q_stored, const WW_TYPE* k_smooth, const int* k_starts, int k_sequences,
                int k_tokens, int k_longest, int k_stored, float* bias, int columns, int heads, int kv_heads,
                int depth) {
-    sage3::key_bias<WW_TYPE>(q_means, of_tiles != 0, Side{q_starts, q_sequences, q_tokens, q_longest, q_stored},
+    sage3::key_bias<WW_TYPE>(q_means, of_tiles != 0, rows, Side{q_starts, q_sequences, q_tokens, q_longest, q_stored},
                              k_smooth, Side{k_starts, k_sequences, k_tokens, k_longest, k_stored}, bias, columns,
                              heads, kv_heads, depth);
 }

@@ -7,26 +7,30 @@
 
 namespace sage3 {
 
-constexpr int kSmoothThreads = 256, kMeanThreads = 1024;
+constexpr int kSmoothThreads = 256, kTileMeanThreads = 256;
 constexpr int kMeanChannels = 32;  // of a block
+constexpr int kBiasRows = 32;      // of Q means that a block of key_bias takes together
 
 // Means over the tokens of each tile: [BH, stored / 128, D], zeros where a tile has none. One block makes 32 channels of
-// one mean; of 32 threads that share a channel each adds every 32nd token.
+// one mean; of the kParts threads that share a channel each adds every kParts-th token.
 template <class T>
 __device__ void tile_mean(const Strided<T>& x, const Side& side, float* means, int heads, int depth) {
-    constexpr int kParts = kMeanThreads / kMeanChannels;
+    constexpr int kParts = kTileMeanThreads / kMeanChannels;
     __shared__ float sums[kParts][kMeanChannels];
     const int slices = (depth + kMeanChannels - 1) / kMeanChannels, number = blockIdx.x / slices;
     const TileOf tile = TileOf::of(side, heads, number);
     const int channel = blockIdx.x % slices * kMeanChannels + threadIdx.x % kMeanChannels;
     const int part = threadIdx.x / kMeanChannels, rows = tile.rows();
-    float sum = 0.0f;
+    float tokens[kTile / kParts], sum = 0.0f;  // all loads, then what waits for them
 #pragma unroll
     for (int i = 0; i < kTile / kParts; ++i) {
         const int row = part + i * kParts;
-        if (channel < depth && row < rows)
-            sum = ptx::add_rn_f32(sum, widen(x.row(tile.sequence.batch, tile.bh % heads, tile.token(row))[channel]));
+        tokens[i] = channel < depth && row < rows
+                        ? widen(x.row(tile.sequence.batch, tile.bh % heads, tile.token(row))[channel])
+                        : 0.0f;
     }
+#pragma unroll
+    for (int i = 0; i < kTile / kParts; ++i) sum = ptx::add_rn_f32(sum, tokens[i]);
     sums[part][threadIdx.x % kMeanChannels] = sum;
     ptx::bar_sync(0);
     if (part != 0 || channel >= depth) return;
@@ -51,27 +55,81 @@ __device__ void subtract_mean(const Strided<T>& x, const Side& side, const float
     }
 }
 
-// bias[rows of Q means, columns] = q_mean . k_smooth: what each key's logit lacks for all queries of that mean, 0 for
-// keys of the padding. Grid: rows * columns / 128; one thread a key.
+// Eight channels of a row of k from `first` on, 0 beyond the last. whole: they lie aligned.
 template <class T>
-__device__ void key_bias(const float* q_means, bool of_tiles, const Side& queries, const T* k_smooth, const Side& keys,
-                         float* bias, int columns, int heads, int kv_heads, int depth) {
-    __shared__ float q_mean[kMaxDepth];
-    const int key_tiles = columns / kTile;
-    const int row = blockIdx.x / key_tiles;  // of q_means and bias
-    const int key = blockIdx.x % key_tiles * kTile + threadIdx.x;
-    const int number = of_tiles ? TileOf::of(queries, heads, row).sequence.number : row / heads;
-    const int head = (of_tiles ? row / queries.tiles() : row) % heads;
-    const Sequence sequence = keys.sequence(number);
-    for (int d = threadIdx.x; d < depth; d += kTile) q_mean[d] = q_means[static_cast<long long>(row) * depth + d];
-    ptx::bar_sync(0);
-    float dot = 0.0f;
-    if (key < sequence.length) {
-        const int kv = sequence.batch * kv_heads + key_head(head, heads, kv_heads);
-        const T* k = k_smooth + (static_cast<long long>(kv) * keys.tokens + sequence.first + key) * depth;
-        for (int d = 0; d < depth; ++d) dot = ptx::fma_rn_f32(q_mean[d], widen(k[d]), dot);
+__device__ __forceinline__ void load_eight(const T* k, int first, int depth, bool whole, float (&x)[8]) {
+    if (whole) {
+        const uint4 words = *reinterpret_cast<const uint4*>(k + first);
+        const unsigned pairs[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+        for (int i = 0; i < 8; ++i) x[i] = widen(T{static_cast<unsigned short>(pairs[i / 2] >> i % 2 * 16)});
+        return;
     }
-    bias[static_cast<long long>(row) * columns + key] = dot;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x[i] = first + i < depth ? widen(k[first + i]) : 0.0f;
+}
+
+// bias[r * columns] = mean r . k, channel by channel, for r < count <= kRows; 0 without a key. Mean r begins at r * row_floats, a
+// multiple of 8.
+template <int kRows, class T>
+__device__ __forceinline__ void bias_of_rows(const float* means, int row_floats, const T* k, int depth, float* bias, int columns,
+                                             int count) {
+    const bool whole = depth % 8 == 0;  // k_smooth has no gaps
+    float dots[kRows] = {};
+    if (k)
+        for (int first = 0; first < depth; first += 8) {
+            float x[8];
+            load_eight(k, first, depth, whole, x);
+#pragma unroll
+            for (int r = 0; r < kRows; ++r) {
+                const float4 low = *reinterpret_cast<const float4*>(means + r * row_floats + first);
+                const float4 high = *reinterpret_cast<const float4*>(means + r * row_floats + first + 4);
+                const float q[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+                for (int i = 0; i < 8; ++i) dots[r] = ptx::fma_rn_f32(q[i], x[i], dots[r]);
+            }
+        }
+#pragma unroll
+    for (int r = 0; r < kRows; ++r)
+        if (r < count) bias[static_cast<long long>(r) * columns] = dots[r];
+}
+
+// bias[rows of Q means, columns] = q_mean . k_smooth: what each key's logit lacks for all queries of that mean, 0 for
+// keys of the padding. Grid: kBiasRows rows by 128 columns a block, one thread a key, which is read once for all rows of one
+// head and sequence.
+template <class T>
+__device__ void key_bias(const float* q_means, bool of_tiles, int rows, const Side& queries, const T* k_smooth, const Side& keys,
+                         float* bias, int columns, int heads, int kv_heads, int depth) {
+    __shared__ __align__(16) float means[kBiasRows * kMaxDepth];
+    const int key_tiles = columns / kTile, row_floats = (depth + 7) / 8 * 8;
+    const int key = blockIdx.x % key_tiles * kTile + threadIdx.x;
+    int row = static_cast<int>(blockIdx.x / key_tiles) * kBiasRows;
+    const int end = row + kBiasRows < rows ? row + kBiasRows : rows;
+    while (row < end) {
+        const auto number_of = [&](int each) {
+            return of_tiles ? TileOf::of(queries, heads, each).sequence.number : each / heads;
+        };
+        const auto head_of = [&](int each) { return (of_tiles ? each / queries.tiles() : each) % heads; };
+        const int number = number_of(row), head = head_of(row);
+        int count = 1;  // of rows that have these keys
+        while (row + count < end && number_of(row + count) == number && head_of(row + count) == head) ++count;
+        ptx::bar_sync(0);  // the means before have been read
+        for (int i = threadIdx.x; i < kBiasRows * row_floats; i += kTile) {
+            const int r = i / row_floats, d = i % row_floats;
+            means[i] = r < count && d < depth ? q_means[static_cast<long long>(row + r) * depth + d] : 0.0f;
+        }
+        ptx::bar_sync(0);
+        const Sequence sequence = keys.sequence(number);
+        const int kv = sequence.batch * kv_heads + key_head(head, heads, kv_heads);
+        const T* k = key < sequence.length
+                         ? k_smooth + (static_cast<long long>(kv) * keys.tokens + sequence.first + key) * depth
+                         : nullptr;
+        float* const out = bias + static_cast<long long>(row) * columns + key;
+        if (count > 8) bias_of_rows<kBiasRows>(means, row_floats, k, depth, out, columns, count);
+        else if (count > 1) bias_of_rows<8>(means, row_floats, k, depth, out, columns, count);
+        else bias_of_rows<1>(means, row_floats, k, depth, out, columns, count);
+        row += count;
+    }
 }
 
 // shift[BH, L] = q . k_mean: what every logit of a row lacks. It leaves the weights alone; only the
