@@ -6,6 +6,7 @@
 #pragma once
 #include "../common/mbarrier_ring.cuh"
 #include "../common/ptx_wgmma.cuh"
+#include "../common/wgmma_operands.cuh"
 #include "sage3_epilogue.cuh"
 #include "sage3_params.cuh"
 
@@ -110,18 +111,6 @@ struct Rows {
     float o[kWidth / 8][4];
     float sum[2];
 };
-
-// The compiler does not know that a wgmma in flight writes its accumulators later: nothing may be moved across this.
-template <int kCount>
-__device__ __forceinline__ void fence_operands(int (&x)[kCount]) {
-#pragma unroll
-    for (int& each : x) asm volatile("" : "+r"(each)::"memory");
-}
-template <int kCount>
-__device__ __forceinline__ void fence_operands(float (&x)[kCount]) {
-#pragma unroll
-    for (float& each : x) asm volatile("" : "+f"(each)::"memory");
-}
 
 // Begins S = Q K^T. queries: of this warpgroup. What lies together of a row is followed by the same of the tile's other rows.
 template <int kDepth>
