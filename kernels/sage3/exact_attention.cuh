@@ -5,84 +5,18 @@
 // instructions (sage3_tile.cuh) on the same keys of the same lanes, and P is rounded to e2m1 times ue4m3 as there.
 #pragma once
 #include "../common/e2m1.cuh"
-#include "../common/mbarrier_ring.cuh"
 #include "../common/ptx_f16x2.cuh"
 #include "../common/ptx_wgmma.cuh"
 #include "../common/ptx_wgmma_f16.cuh"
 #include "../common/wgmma_operands.cuh"
-#include "sage3_epilogue.cuh"
+#include "exact_ring.cuh"
 #include "sage3_mask.cuh"
 #include "sage3_taps.cuh"
 
 namespace sage3 {
 namespace exact {
 
-constexpr int kThreads = 32 * (kWarps + 4);  // two warpgroups that compute, one of which one thread loads
-constexpr unsigned kTiles = 2;               // stages of the ring
 constexpr int kRegistersToCompute = 240, kRegistersToLoad = 24;
-
-template <class T>
-struct Params : BiasedCall<T> {
-    const unsigned char *q, *k, *v;  // [BH, stored / tile, operand_offset] f16 (exact_expand.cuh)
-};
-
-// Shared memory of a block, in bytes from the start.
-template <int kDepth>
-struct Memory {
-    static constexpr unsigned kKeys = key_tile(kDepth), kQueries = kTile * kDepth * 2, kOperand = kKeys * kDepth * 2;
-    static constexpr unsigned kRing = kQueries, kBias = kRing + kTiles * 2 * kOperand, kStaging = kBias + kTiles * kKeys * 4,
-                              kBarriers = kStaging + kWarps * Staging::kBytes, kBytes = kBarriers + 16 * (2 * kTiles + 1);
-    unsigned start;
-
-    __device__ __forceinline__ unsigned keys(unsigned i) const { return start + kRing + i * 2 * kOperand; }
-    __device__ __forceinline__ unsigned values(unsigned i) const { return keys(i) + kOperand; }
-    __device__ __forceinline__ unsigned bias(unsigned i) const { return start + kBias + i * kKeys * 4; }
-    // A pair of mbarriers, full and empty, of Q, of the keys and biases of each stage, of its values.
-    __device__ __forceinline__ unsigned pair(unsigned i) const { return start + kBarriers + i * 16; }
-    __device__ __forceinline__ unsigned queries_full() const { return pair(0); }
-    __device__ __forceinline__ unsigned keys_full(unsigned i) const { return pair(1 + i); }
-    __device__ __forceinline__ unsigned values_full(unsigned i) const { return pair(1 + kTiles + i); }
-    __device__ __forceinline__ static unsigned empty(unsigned full) { return full + 8; }
-
-    __device__ __forceinline__ void init() const {
-        for (unsigned i = 0; i < 2 * kTiles + 1; ++i) {
-            ptx::mbarrier_init(pair(i), 1);
-            ptx::mbarrier_init(empty(pair(i)), kWarps);
-        }
-    }
-};
-
-// One thread asks for all tiles of its block's work, each as soon as its place is empty.
-template <Config kConfig, class T>
-__device__ __forceinline__ void produce(const Params<T>& p, const Memory<kConfig.head_dim>& memory, int items) {
-    constexpr int kDepth = kConfig.head_dim;
-    using M = Memory<kDepth>;
-    Turn<kTiles> turn;
-    unsigned of_queries = 0;
-    for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const Work work = Work::of<kConfig>(p, item);
-        if (work.empty() || work.visits.count == 0) continue;  // then nobody waits for the queries, either
-        wait(M::empty(memory.queries_full()), of_queries ^ 1);
-        of_queries ^= 1;
-        ptx::mbarrier_arrive_expect_tx_relaxed_cta(memory.queries_full(), M::kQueries);
-        const long long query = (static_cast<long long>(work.bh) * p.queries.tiles() + work.tile) * kTile;
-        ptx::cp_async_bulk_shared_global(memory.start, p.q + query * (kDepth * 2), M::kQueries, memory.queries_full());
-        const long long first = static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored;
-        const float* const bias = work.bias(p);
-        for (int visit = 0; visit < work.visits.count; ++visit, turn.next()) {
-            const int key = work.visits.tile(visit) * static_cast<int>(M::kKeys);
-            const long long byte = (first + key) * (kDepth * 2);
-            const unsigned keys = memory.keys_full(turn.stage), values = memory.values_full(turn.stage);
-            wait(M::empty(keys), turn.parity ^ 1);
-            ptx::mbarrier_arrive_expect_tx_relaxed_cta(keys, M::kOperand + M::kKeys * 4);
-            ptx::cp_async_bulk_shared_global(memory.bias(turn.stage), bias + key, M::kKeys * 4, keys);
-            ptx::cp_async_bulk_shared_global(memory.keys(turn.stage), p.k + byte, M::kOperand, keys);
-            wait(M::empty(values), turn.parity ^ 1);
-            ptx::mbarrier_arrive_expect_tx_relaxed_cta(values, M::kOperand);
-            ptx::cp_async_bulk_shared_global(memory.values(turn.stage), p.v + byte, M::kOperand, values);
-        }
-    }
-}
 
 // P as the A operand: of each 16 positions of keys two rows at a time, k 2t and k 2t + 8; pairs of f16.
 template <int kDepth>
@@ -102,7 +36,7 @@ struct Running {
     typename Shape<kDepth>::Output o = {};
     typename Shape<kDepth>::Scores s;
     Weights<kDepth> p = {};
-    Turn<kTiles> keys, values;  // of which S is made or which are next, and of which P V
+    Turn<kStages> keys, values;  // of which S is made or which are next, and of which P V
 };
 
 // S begins with the biases of the next keys. ptxas wants this done before any wgmma that is still in flight when S is multiplied.
@@ -255,7 +189,7 @@ __device__ __forceinline__ void compute(const Params<T>& p, const Memory<kConfig
     constexpr int kDepth = kConfig.head_dim;
     const unsigned queries = memory.start + threadIdx.x / 128 * 64 * 128;
     const float c = ptx::mul_rn_f32(p.scale, kLog2e);
-    Turn<kTiles> keys, values;
+    Turn<kStages> keys, values;
     unsigned of_queries = 0;
     for (int item = blockIdx.x; item < items; item += gridDim.x) {
         const Work work = Work::of<kConfig>(p, item);

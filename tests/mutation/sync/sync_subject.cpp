@@ -36,6 +36,7 @@ constexpr Subject kSubjects[] = {
     {"sage3_key_bias", "sage3_key_bias", "sage3", "fp4", "key_bias", "gqa_9_3", "gqa_9_3"},
     {"sage3_hopper_d64", "hopper_attention", "sage3_hopper", "int8", "attention", "ring", "ring"},
     {"sage3_hopper_d128", "hopper_attention", "sage3_hopper", "int8", "attention", "ring_128", "ring_128"},
+    {"sage3_exact_d64", "exact_attention", "sage3_exact", "exact", "attention", "ring", "ring"},
     {"hopper_gemm", "", "", "", "", "", "", &hopper::kRing},
     {"hopper_cluster_gemm", "", "", "", "", "", "", &hopper::kCluster},
 };
@@ -54,7 +55,8 @@ fs::path ptx_now;
 std::vector<std::pair<std::string, std::string>> defines_now;
 
 Result<port::KernelImpl> plan_of(const Subject& subject, const port::Scope& scope, std::string_view stage) {
-    return subject.port == "sage3_hopper" ? kernels::hopper_plan(scope, stage) : kernels::sage3_plan(scope, stage);
+    if (subject.port == "sage3_hopper") return kernels::hopper_plan(scope, stage);
+    return subject.port == "sage3_exact" ? kernels::exact_plan(scope, stage) : kernels::sage3_plan(scope, stage);
 }
 
 Result<port::KernelImpl> planned(const port::Scope& scope, std::string_view stage) {
@@ -126,7 +128,7 @@ int check_port(const Subject& subject) {
                                  .case_glob = std::string(subject.cases),
                                  .rung_glob = fmt::format("stage/{}/{}/*", subject.implementation, subject.stage),
                                  .libraries = kernels::references(),
-                                 .plans = {{"sage3_plan", planned}, {"hopper_plan", planned}}};
+                                 .plans = {{"sage3_plan", planned}, {"hopper_plan", planned}, {"exact_plan", planned}}};
     options.open_device = [](const std::string& target, uint32_t) -> Result<std::unique_ptr<device::Device>> {
         device::EmulatorOptions emulator{.threads = 1, .instruction_budget = kBudget, .async = {AsyncPolicy::Kind::lazy}};
         if (!target.empty()) emulator.target = target;
