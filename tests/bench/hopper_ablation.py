@@ -52,7 +52,7 @@ def compiled(text):
     done(library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"hopper_attention.cu", 1,
                                     (ctypes.c_char_p * 1)(text.encode()), (ctypes.c_char_p * 1)(name)), "nvrtcCreateProgram")
     options = [b"--std=c++20", b"--gpu-architecture=sm_90a", f"-DWW_HEAD_DIM={DEPTH}".encode(), b"-DWW_TYPE=Bf16",
-               f"-I{KERNELS / 'sage3'}".encode()]
+               b"-DWW_MASK=none", b"-DWW_V_MEAN=0", f"-I{KERNELS / 'sage3'}".encode()]
     result = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
     if result != 0:
         library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
@@ -114,7 +114,7 @@ class Problem:
         self.arguments = [*[pointer(each.data_ptr()) for each in self.keep], pointer(0), pointer(self.o.data_ptr()), pointer(0),
                           i64(heads * length * DEPTH), i64(length * DEPTH), i64(DEPTH), *side, *side, i32(heads), i32(heads),
                           i32(DEPTH), i32(batch * heads), i32(length), everything, i32(0) if causal else everything, u32(1),
-                          u32(causal), ctypes.c_float(1 / math.sqrt(DEPTH))]
+                          u32(causal), ctypes.c_float(1 / math.sqrt(DEPTH)), pointer(0), i64(0), i64(0), i64(0), pointer(0)]
 
     def error(self, head=0):
         s = (self.q[head] / 32) @ (self.k[head] / 32).T / math.sqrt(DEPTH)

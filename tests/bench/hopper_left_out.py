@@ -11,11 +11,11 @@ EXPONENT = "ptx::fma_rn_f32(score, scaling.factor[half], offset[half])"
 LEFT_OUT = {
     "exponentials": (f"ptx::ex2_approx_ftz_f32({EXPONENT})", EXPONENT),
     "maxima": ("for (int c = 0; c < 2; ++c) most =", "for (int c = 0; c < 2; ++c) if (j == 0) most ="),
-    "P V": ("    begin_p_v<kDepth>(codes, memory.values(stage), o);\n",
-            "    for (int i = 0; i < kDepth / 2 + 4; ++i) o[i] = __int_as_float(codes[i / 4 % 4][i % 4]);\n"),
-    "three quarters of Q K^T": ("for (int step = 0; step < kDepth / 32; ++step)\n        ptx::wgmma_mma_async_m64n128k32_s32",
-                                "for (int step = 0; step < 1; ++step)\n        ptx::wgmma_mma_async_m64n128k32_s32"),
-    "additions to O": ("for (int i = 0; i < kDepth / 2; ++i) rows.o[i / 4][i % 4] = ptx::fma",
+    "P V": ("    begin_p_v<kWidth>(codes, memory.values(stage), o);\n",
+            "    for (int i = 0; i < kWidth / 2 + 4; ++i) o[i] = __int_as_float(codes[i / 4 % 4][i % 4]);\n"),
+    "three quarters of Q K^T": ("for (int step = 0; step < kDepth / 32; ++step) {\n        constexpr int kRow",
+                                "for (int step = 0; step < 1; ++step) {\n        constexpr int kRow"),
+    "additions to O": ("for (int i = 0; i < kWidth / 2; ++i) rows.o[i / 4][i % 4] = ptx::fma",
                        "for (int i = 0; i < 4; ++i) rows.o[i / 4][i % 4] = ptx::fma"),
 }
 
