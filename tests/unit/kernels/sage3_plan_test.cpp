@@ -64,6 +64,25 @@ TEST(Sage3Plan, sizes_follow_from_the_problem) {
     EXPECT_EQ(bytes(*plan(request), "bias"), 2u * 6 * 256 * 4);
 }
 
+TEST(Sage3Plan, exact_goes_on_where_fp4_multiplies) {
+    for (const int64_t d : {64, 128, 256}) {
+        Request request = usual();
+        request.problem.d = d;
+        request.problem.mask = Mask::f32;  // of whatever FP4 takes
+        request.q = request.o = Strides::dense(6, 300, d), request.k = request.v = Strides::dense(3, 129, d);
+        const auto fp4 = plan(request);
+        request.path = Path::exact;
+        const auto exact = plan(request);
+        ASSERT_TRUE(fp4 && exact) << d;
+        ASSERT_EQ(exact->steps.size(), fp4->steps.size() + 3);
+        for (size_t i = 0; i + 1 < fp4->steps.size(); ++i) EXPECT_EQ(exact->steps[i].entry, fp4->steps[i].entry);
+        EXPECT_EQ(bytes(*exact, "q_operand"), static_cast<uint64_t>(2 * 6 * 384 * d * 2));
+        EXPECT_EQ(bytes(*exact, "v_operand"), static_cast<uint64_t>(2 * 3 * 256 * d * 2));
+        EXPECT_EQ(step(*exact, "expand_v").grid, d <= 128 ? 12u : 24u);
+        EXPECT_LE(step(*exact, "attention").dynamic_shared_bytes, 227u * 1024) << "what a block of sm_90 has";
+    }
+}
+
 TEST(Sage3Plan, every_buffer_is_the_callers_or_workspace) {
     for (const Path path : {Path::fp4, Path::int8}) {
         Request request = usual();
