@@ -96,6 +96,11 @@ def sdpa(backend):
 
 def flex(problem):
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+    # Each case compiles anew: beyond a number of shapes torch would run its eager form, a hundred times slower.
+    import torch._dynamo
+    torch._dynamo.reset()
+    if hasattr(torch._dynamo.config, "fail_on_recompile_limit_hit"):
+        torch._dynamo.config.fail_on_recompile_limit_hit = True
     compiled = torch.compile(flex_attention, dynamic=False)
     mask = None
     if problem.causal != FULL:
