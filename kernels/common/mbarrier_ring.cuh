@@ -18,3 +18,26 @@ __device__ __forceinline__ void wait(unsigned mbarrier, unsigned parity) {
     while (!ptx::mbarrier_try_wait_parity(mbarrier, parity)) {
     }
 }
+
+// The mbarriers of an attention kernel's ring, a pair each, full and empty: of the queries, of the keys of each stage, of its
+// values. Memory: what inherits this, with the shared address `start` and the offset kBarriers.
+template <unsigned kStages, class Memory>
+struct RingBarriers {
+    static constexpr unsigned kBarrierBytes = 16 * (2 * kStages + 1);
+
+    __device__ __forceinline__ unsigned pair(unsigned i) const {
+        return static_cast<const Memory*>(this)->start + Memory::kBarriers + i * 16;
+    }
+    __device__ __forceinline__ unsigned queries_full() const { return pair(0); }
+    __device__ __forceinline__ unsigned keys_full(unsigned i) const { return pair(1 + i); }
+    __device__ __forceinline__ unsigned values_full(unsigned i) const { return pair(1 + kStages + i); }
+    __device__ __forceinline__ static unsigned empty(unsigned full) { return full + 8; }
+
+    // readers: arrivals that tell of an empty one.
+    __device__ __forceinline__ void init(unsigned readers) const {
+        for (unsigned i = 0; i < 2 * kStages + 1; ++i) {
+            ptx::mbarrier_init(pair(i), 1);
+            ptx::mbarrier_init(empty(pair(i)), readers);
+        }
+    }
+};

@@ -19,28 +19,15 @@ struct Params : BiasedCall<T> {
 
 // Shared memory of a block, in bytes from the start.
 template <int kDepth>
-struct Memory {
+struct Memory : RingBarriers<kStages, Memory<kDepth>> {
     static constexpr unsigned kKeys = key_tile(kDepth), kQueries = kTile * kDepth * 2, kOperand = kKeys * kDepth * 2;
     static constexpr unsigned kRing = kQueries, kBias = kRing + kStages * 2 * kOperand, kStaging = kBias + kStages * kKeys * 4,
-                              kBarriers = kStaging + kWarps * Staging::kBytes, kBytes = kBarriers + 16 * (2 * kStages + 1);
+                              kBarriers = kStaging + kWarps * Staging::kBytes, kBytes = kBarriers + Memory::kBarrierBytes;
     unsigned start;
 
     __device__ __forceinline__ unsigned keys(unsigned i) const { return start + kRing + i * 2 * kOperand; }
     __device__ __forceinline__ unsigned values(unsigned i) const { return keys(i) + kOperand; }
     __device__ __forceinline__ unsigned bias(unsigned i) const { return start + kBias + i * kKeys * 4; }
-    // A pair of mbarriers, full and empty, of Q, of the keys and biases of each stage, of its values.
-    __device__ __forceinline__ unsigned pair(unsigned i) const { return start + kBarriers + i * 16; }
-    __device__ __forceinline__ unsigned queries_full() const { return pair(0); }
-    __device__ __forceinline__ unsigned keys_full(unsigned i) const { return pair(1 + i); }
-    __device__ __forceinline__ unsigned values_full(unsigned i) const { return pair(1 + kStages + i); }
-    __device__ __forceinline__ static unsigned empty(unsigned full) { return full + 8; }
-
-    __device__ __forceinline__ void init() const {
-        for (unsigned i = 0; i < 2 * kStages + 1; ++i) {
-            ptx::mbarrier_init(pair(i), 1);
-            ptx::mbarrier_init(empty(pair(i)), kWarps);
-        }
-    }
 };
 
 // One thread asks for all tiles of its block's work, each as soon as its place is empty.

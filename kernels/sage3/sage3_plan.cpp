@@ -192,7 +192,7 @@ class Planner {
                buffer_if(r_.lse, "shift")},
               outputs(), queries(), keys(), sizes(), visibility(), mask(), {buffer_if(p_.smooth_v, "v_mean")}},
              kHopperAttention);
-        // hopper_attention.cuh: queries, stages of keys and of values with eight rows of ones, staging, mbarriers.
+        // hopper_ring.cuh: queries, stages of keys and of values with eight rows of ones, staging, mbarriers.
         constexpr int64_t kStages = 3;
         made.dynamic_shared_bytes = static_cast<uint32_t>(kTile * p_.dp() + kStages * (kTile * (p_.dp() + channels) + 8 * kTile) +
                                                           8 * 16 * 128 + 16 * (2 * kStages + 1));
@@ -308,7 +308,7 @@ class Planner {
         expand("expand_k", "exact_expand_k", "k_codes", "k_scales", "k_operand", k_tiles, p_.lk, k_tiles, p_.key_tile());
         expand("expand_v", "exact_expand_v", "v_codes", "v_scales", "v_operand", k_tiles, p_.lk,
                k_tiles * (kTile / p_.key_tile()), p_.key_tile());
-        // exact_attention.cuh: queries, stages of keys, values and biases, staging, mbarriers.
+        // exact_ring.cuh: queries, stages of keys, values and biases, staging, mbarriers.
         constexpr int64_t kStages = 2;
         sage3_attention("exact_attention", q_tiles, {"q_operand", "k_operand", "v_operand"},
                         kTile * p_.dp() * 2 + kStages * (2 * p_.key_tile() * p_.dp() * 2 + p_.key_tile() * 4) + 8 * 16 * 128 +
