@@ -55,38 +55,23 @@ __device__ void subtract_mean(const Strided<T>& x, const Side& side, const float
     }
 }
 
-// Eight channels of a row of k from `first` on, 0 beyond the last. whole: they lie aligned.
-template <class T>
-__device__ __forceinline__ void load_eight(const T* k, int first, int depth, bool whole, float (&x)[8]) {
-    if (whole) {
-        const uint4 words = *reinterpret_cast<const uint4*>(k + first);
-        const unsigned pairs[4] = {words.x, words.y, words.z, words.w};
-#pragma unroll
-        for (int i = 0; i < 8; ++i) x[i] = widen(T{static_cast<unsigned short>(pairs[i / 2] >> i % 2 * 16)});
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < 8; ++i) x[i] = first + i < depth ? widen(k[first + i]) : 0.0f;
-}
-
 // bias[r * columns] = mean r . k, channel by channel, for r < count <= kRows; 0 without a key. Mean r begins at r * row_floats, a
 // multiple of 8.
 template <int kRows, class T>
 __device__ __forceinline__ void bias_of_rows(const float* means, int row_floats, const T* k, int depth, float* bias, int columns,
                                              int count) {
-    const bool whole = depth % 8 == 0;  // k_smooth has no gaps
+    const bool whole = depth % kChannels == 0;  // k_smooth has no gaps
     float dots[kRows] = {};
     if (k)
-        for (int first = 0; first < depth; first += 8) {
-            float x[8];
-            load_eight(k, first, depth, whole, x);
+        for (int first = 0; first < depth; first += kChannels) {
+            const Channels<T> x = Channels<T>::of(k, first, depth, whole);
 #pragma unroll
             for (int r = 0; r < kRows; ++r) {
                 const float4 low = *reinterpret_cast<const float4*>(means + r * row_floats + first);
                 const float4 high = *reinterpret_cast<const float4*>(means + r * row_floats + first + 4);
-                const float q[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+                const float q[kChannels] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
-                for (int i = 0; i < 8; ++i) dots[r] = ptx::fma_rn_f32(q[i], x[i], dots[r]);
+                for (int i = 0; i < kChannels; ++i) dots[r] = ptx::fma_rn_f32(q[i], x.value(i), dots[r]);
             }
         }
 #pragma unroll
