@@ -9,7 +9,7 @@ namespace sage3 {
 
 constexpr int kSmoothThreads = 256, kTileMeanThreads = 256;
 constexpr int kMeanChannels = 32;  // of a block
-constexpr int kBiasRows = 32;      // of Q means that a block of key_bias takes together
+constexpr int kBiasRows = 32, kRowsAtOnce = 8;  // of Q means: of a block of key_bias, and of one reading of its keys
 
 // Means over the tokens of each tile: [BH, stored / 128, D], zeros where a tile has none. One block makes 32 channels of
 // one mean; of the kParts threads that share a channel each adds every kParts-th token.
@@ -110,9 +110,10 @@ __device__ void key_bias(const float* q_means, bool of_tiles, int rows, const Si
                          ? k_smooth + (static_cast<long long>(kv) * keys.tokens + sequence.first + key) * depth
                          : nullptr;
         float* const out = bias + static_cast<long long>(row) * columns + key;
-        if (count > 8) bias_of_rows<kBiasRows>(means, row_floats, k, depth, out, columns, count);
-        else if (count > 1) bias_of_rows<8>(means, row_floats, k, depth, out, columns, count);
-        else bias_of_rows<1>(means, row_floats, k, depth, out, columns, count);
+#pragma unroll 1
+        for (int r = 0; r < count; r += kRowsAtOnce)  // more at once take NVRTC half a second longer
+            bias_of_rows<kRowsAtOnce>(means + r * row_floats, row_floats, k, depth, out + static_cast<long long>(r) * columns,
+                                      columns, count - r);
         row += count;
     }
 }

@@ -30,8 +30,8 @@ Tolerance read_tolerance(const Node& table, const std::string& what, Reading& re
 Distribution read_distribution(const Node& table, const std::string& what, Reading& reading);
 // Whether it is a list of tables; told otherwise.
 bool is_list_of_tables(const Node& list, std::string_view key, Diagnostics& out);
-// Makes a path of the file absolute (beside the port.toml) and checks that it is there.
-std::filesystem::path read_path(const Node& text, const std::string& what, Reading& reading);
+// Makes a path of the file absolute (beside the port.toml) and checks that it is there (must_exist).
+std::filesystem::path read_path(const Node& text, const std::string& what, Reading& reading, bool must_exist = true);
 
 // [[stage]], [[case]]
 void read_stages(const Node& list, Reading& reading);

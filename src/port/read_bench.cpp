@@ -61,7 +61,8 @@ void read_bench_products(const Node& table, Bench& out, Reading& reading) {
 void read_other_gpus(const Node& list, Bench& out, Reading& reading) {
     for (const Node& item : list.items) {
         if (item.kind == Node::Kind::string)
-            out.other_gpus.push_back(read_path(item, "'other_gpus' of [bench]", reading));
+            // Wanted on another GPU alone: a port that was copied by itself is complete.
+            out.other_gpus.push_back(read_path(item, "'other_gpus' of [bench]", reading, false));
         else
             reading.out.push_back(item.place.error("an entry of 'other_gpus' must be a string, the folder of a port"));
     }

@@ -131,12 +131,12 @@ Tolerance read_tolerance(const Node& table, const std::string& what, Reading& re
     return out;
 }
 
-std::filesystem::path read_path(const Node& text, const std::string& what, Reading& reading) {
+std::filesystem::path read_path(const Node& text, const std::string& what, Reading& reading, bool must_exist) {
     const std::filesystem::path path = reading.port.folder / text.string;
     std::error_code code;
     if (text.string.empty() || text.string.find('\0') != std::string::npos)
         reading.out.push_back(text.place.error(fmt::format("{} is no file name", what)));
-    else if (reading.check_files && !std::filesystem::exists(path, code))
+    else if (must_exist && reading.check_files && !std::filesystem::exists(path, code))
         reading.out.push_back(text.place.error(
             fmt::format("{}: there is no file '{}' beside the port.toml", what, text.string)));
     return path;
