@@ -85,27 +85,24 @@ struct Close {
     void operator()(::sage3* handle) const { sage3_close(handle); }
 };
 
+Result<port::KernelImpl> plan_by(sage3::Path path, const port::Scope& scope, std::string_view stage, const std::string& folder) {
+    WW_TRY(request, request_of(scope));
+    request.path = path;
+    // A stage of its own in every case; the plan has it only where it is used.
+    if (stage == "mean_v") request.problem.smooth_v = true;
+    return stage_of(request, stage, folder);
+}
+
 }  // namespace
 
 Result<port::KernelImpl> sage3_plan(const port::Scope& scope, std::string_view stage) {
-    WW_TRY(request, request_of(scope));
-    // A stage of its own in every case; the plan has it only where it is used.
-    if (stage == "mean_v") request.problem.smooth_v = true;
-    return stage_of(request, stage, "");
+    return plan_by(sage3::Path::fp4, scope, stage, "");
 }
-
 Result<port::KernelImpl> hopper_plan(const port::Scope& scope, std::string_view stage) {
-    WW_TRY(request, request_of(scope));
-    request.path = sage3::Path::int8;
-    if (stage == "mean_v") request.problem.smooth_v = true;  // as above
-    return stage_of(request, stage, "../sage3/");
+    return plan_by(sage3::Path::int8, scope, stage, "../sage3/");
 }
-
 Result<port::KernelImpl> exact_plan(const port::Scope& scope, std::string_view stage) {
-    WW_TRY(request, request_of(scope));
-    request.path = sage3::Path::exact;
-    if (stage == "mean_v") request.problem.smooth_v = true;
-    return stage_of(request, stage, "../sage3/");
+    return plan_by(sage3::Path::exact, scope, stage, "../sage3/");
 }
 
 namespace {

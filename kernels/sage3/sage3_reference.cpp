@@ -17,10 +17,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
-double rounded(Format format, double value) {
-    return numerics::decode(format, numerics::encode(format, value, {.saturate = true}));
-}
-
 // [n, rows, d] -> [n, d, rows]: so that the loop over keys is the inner one.
 Values transposed(const Values& x, int64_t rows, int64_t d) {
     Values out(x.size());
@@ -154,6 +150,10 @@ std::vector<Sequence> sequences(const Problem& p, const std::vector<int64_t>& st
 }
 
 Sequences whole_batches(const Problem& p) { return {sequences(p, {}, p.lq, p.lq), sequences(p, {}, p.lk, p.lk)}; }
+
+double rounded(Format format, double value) {
+    return numerics::decode(format, numerics::encode(format, value, {.saturate = true}));
+}
 
 Values mean_of(std::span<const double> rows, int64_t d) {
     Values out(at(d), 0.0);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "numerics/formats.hpp"
 #include "sage3/sage3_problem.hpp"
 
 namespace ww::sage3 {
@@ -32,6 +33,8 @@ Sequences whole_batches(const Problem& problem);
 
 // Mean of so many rows of d values; zeros for none.
 Values mean_of(std::span<const double> rows, int64_t d);
+// The nearest value of the format, saturating.
+double rounded(numerics::Format format, double value);
 
 // 16 values as NVFP4 by the float operations of the kernel, in its order: scale = e4m3(amax / 6),
 // inverse = 1 / scale (0 for 0), code = e2m1(x * inverse). A NaN makes the scale NaN.

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "numerics/formats.hpp"
-
 namespace ww::sage3 {
 namespace {
 
@@ -14,10 +12,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr float kSmallest = 1e-15f;
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
-
-double rounded_e4m3(double value) {
-    return numerics::decode(numerics::Format::e4m3, numerics::encode(numerics::Format::e4m3, value, {.saturate = true}));
-}
 
 // One query of one sequence and head.
 struct Line {
@@ -68,7 +62,7 @@ struct Running {
         for (double& each : o) each *= rescale;
         for (int64_t j = 0; j < kTile; ++j) {
             const double exact = s[at(j)] == -kInfinity ? 0 : 448 * std::exp2(s[at(j)] - max);
-            const double weight = options.given ? options.given->p_codes[at(column + j)] : rounded_e4m3(exact);
+            const double weight = options.given ? options.given->p_codes[at(column + j)] : rounded(numerics::Format::e4m3, exact);
             if (options.taps) options.taps->s[at(column + j)] = s[at(j)], options.taps->p_codes[at(column + j)] = exact;
             sum += weight;
             if (weight == 0) continue;

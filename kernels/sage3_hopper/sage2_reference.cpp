@@ -6,8 +6,6 @@
 #include <limits>
 #include <span>
 
-#include "numerics/formats.hpp"
-
 namespace ww::sage3 {
 namespace {
 
@@ -15,10 +13,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kQueryRows = 16, kKeyRows = 128;  // that share a scale
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
-
-double rounded_e4m3(double value) {
-    return numerics::decode(numerics::Format::e4m3, numerics::encode(numerics::Format::e4m3, value, {.saturate = true}));
-}
 
 // Rows of d values by `rows` rows a scale, to the nearest of 255 steps of it.
 void round_to_int8(std::span<double> x, int64_t d, int64_t rows) {
@@ -37,7 +31,7 @@ void round_to_e4m3(std::span<double> x, int64_t d) {
         double largest = 0;
         for (size_t i = at(c); i < x.size(); i += at(d)) largest = std::max(largest, std::fabs(x[i]));
         const double scale = largest / 448;
-        for (size_t i = at(c); i < x.size(); i += at(d)) x[i] = scale == 0 ? 0 : scale * rounded_e4m3(x[i] / scale);
+        for (size_t i = at(c); i < x.size(); i += at(d)) x[i] = scale == 0 ? 0 : scale * rounded(numerics::Format::e4m3, x[i] / scale);
     }
 }
 
@@ -75,7 +69,7 @@ struct Head {
                 const double weight = 448 * std::exp(s[at(j)] - max);
                 sum += weight;
                 if (weight == 0) continue;
-                const double code = rounded_e4m3(weight);
+                const double code = rounded(numerics::Format::e4m3, weight);
                 for (int64_t c = 0; c < p.d; ++c) o[c] += code * v[at(j * p.d + c)];
             }
         }
