@@ -168,17 +168,17 @@ __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, c
 }
 
 // O times V's scales, as what the epilogue divides by the sums; log-sum-exp. part: which channels.
-template <int kWidth, class T>
+template <int kDepth, class T>
 __device__ __forceinline__ void store(const Int8Params<T>& p, const Work& work, const Place& at, int part,
-                                      const Staging& staging, Rows<kWidth>& rows) {
+                                      const Staging& staging, Rows<channels(kDepth)>& rows) {
+    constexpr int kWidth = channels(kDepth);
     const float* largest = p.v_largest + (static_cast<long long>(work.sequence()) * p.kv_heads +
-                                          key_head(work.head, p.heads, p.kv_heads)) * p.depth;
+                                          key_head(work.head, p.heads, p.kv_heads)) * kDepth + part * kWidth;
 #pragma unroll
     for (int j = 0; j < kWidth / 8; ++j)
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
-            const int channel = part * kWidth + j * 8 + at.t * 2 + c;
-            const float scale = channel < p.depth ? ptx::mul_rn_f32(ptx::max_NaN_f32(largest[channel], kSmallest), 1.0f / kLargestE4m3) : 0.0f;
+            const float scale = ptx::mul_rn_f32(ptx::max_NaN_f32(largest[j * 8 + at.t * 2 + c], kSmallest), 1.0f / kLargestE4m3);
             rows.o[j][c] = ptx::mul_rn_f32(rows.o[j][c], scale);
             rows.o[j][2 + c] = ptx::mul_rn_f32(rows.o[j][2 + c], scale);
         }
@@ -228,8 +228,8 @@ __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDe
         int same = item, thread = threadIdx.x;
         asm volatile("" : "+r"(same), "+r"(thread));
         const Work again = Work::of<kKeys, kMask != Mask::none>(p, same / parts(kDepth));
-        store(p, again, Place::of(again, thread), same % parts(kDepth),
-              Staging::of(memory.start + Memory<kDepth>::kStaging, thread), rows);
+        store<kDepth>(p, again, Place::of(again, thread), same % parts(kDepth),
+                      Staging::of(memory.start + Memory<kDepth>::kStaging, thread), rows);
     }
 }
 

@@ -10,8 +10,8 @@ using sage3::Strided;
 extern "C" __global__ void __launch_bounds__(sage3::kSequenceThreads, 2)
 hopper_channel_max(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
                    int tokens, int longest, int stored, const float* means, float* largest, int heads, int depth) {
-    sage3::sequence_largest<WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, means,
-                                     largest, heads, depth);
+    sage3::sequence_largest<WW_HEAD_DIM, WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored},
+                                                  means, largest, heads, depth);
 }
 
 extern "C" __global__ void __launch_bounds__(sage3::kInt8Threads, WW_HEAD_DIM <= 128 ? 4 : 2)

@@ -98,7 +98,7 @@ __device__ void quantize_int8(const Strided<T>& x, const Side& side, const float
 }
 
 // V less its means, if any, transposed: codes [BH, stored / 128, DP, 128] (code_offset, tokens permuted in sixteens) of
-// x * (448 / largest). One block a tile; a thread makes sixteen tokens of eight channels, so that eight threads write a
+// x * (448 / largest), largest [sequences, H, DP]. One block a tile; a thread makes sixteen tokens of eight channels, so that eight threads write a
 // channel's 128 bytes.
 template <int kDepth, class T>
 __device__ void quantize_e4m3(const Strided<T>& x, const Side& side, const float* means, const float* largest,
@@ -114,13 +114,13 @@ __device__ void quantize_e4m3(const Strided<T>& x, const Side& side, const float
         tokens[i] = first + i < rows
                         ? Channels<T>::of(x.row(tile.sequence.batch, head, tile.token(first + i)), channel, depth, whole)
                         : Channels<T>::zeros();
-    const long long of_head = (static_cast<long long>(tile.sequence.number) * heads + head) * depth;
+    const long long of_head = static_cast<long long>(tile.sequence.number) * heads + head;
 #pragma unroll
     for (int c = 0; c < kChannels; ++c) {
         const bool there = channel + c < depth;
-        const float mean = there && means ? means[of_head + channel + c] : 0.0f;
+        const float mean = there && means ? means[of_head * depth + channel + c] : 0.0f;
         const float inverse =
-            there ? ptx::div_rn_f32(kLargestE4m3, ptx::max_NaN_f32(largest[of_head + channel + c], kSmallest)) : 0.0f;
+            ptx::div_rn_f32(kLargestE4m3, ptx::max_NaN_f32(largest[of_head * kDepth + channel + c], kSmallest));
         const auto value = [&](int token) {
             const float less = ptx::mul_rn_f32(ptx::sub_rn_f32(tokens[token].value(c), mean), inverse);
             return there && first + token < rows ? less : 0.0f;

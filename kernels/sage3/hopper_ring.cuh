@@ -25,7 +25,7 @@ struct Int8Params : Call<T> {
     const signed char* k_codes;    // [BHkv, stored k, DP] (int8_offset)
     const float* k_scales;         // [BHkv, stored k / 128]
     const unsigned char* v_codes;  // [BHkv, stored k / 128, DP, 128] (code_offset), tokens permuted in sixteens
-    const float* v_largest;        // [sequences, Hkv, D]
+    const float* v_largest;        // [sequences, Hkv, DP]
 #if WW_TAPS
     int columns;            // of the taps
     float* s;               // [BH, Lq, columns] logits * log2 e; -inf where masked

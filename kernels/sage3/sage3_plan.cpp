@@ -159,7 +159,8 @@ class Planner {
         mean("mean_k", strided("k", r_.k), keys(), "k_mean", p_.h_kv, false, kHopperPrepare);
         const Argument v_mean = buffer_if(p_.smooth_v, "v_mean");
         if (p_.smooth_v) mean("mean_v", strided("v", r_.v), keys(), "v_mean", p_.h_kv, false, kHopperPrepare);
-        of_sequences("max_v", "hopper_channel_max", strided("v", r_.v), keys(), {v_mean}, "v_largest", p_.h_kv, kHopperPrepare);
+        of_sequences("max_v", "hopper_channel_max", strided("v", r_.v), keys(), {v_mean}, "v_largest", p_.dp(), p_.h_kv,
+                     kHopperPrepare);
         row_shift(q_tiles, kHopperPrepare);
         workspace("q_codes", q_tiles * kTile * p_.dp());
         workspace("q_scales", q_tiles * kTile * 4);
@@ -245,11 +246,11 @@ class Planner {
         return plan_.steps.back();
     }
 
-    // One value for each channel of each sequence and head, of all its tokens.
+    // One value for each channel of each sequence and head, of all its tokens; rows of `columns` of them.
     void of_sequences(std::string_view name, std::string_view entry, Arguments x, Arguments tokens, Arguments means,
-                      std::string_view out, int64_t heads, std::string_view source) {
+                      std::string_view out, int64_t columns, int64_t heads, std::string_view source) {
         const int64_t rows = p_.sequences() * heads;
-        workspace(out, rows * p_.d * 4);
+        workspace(out, rows * columns * 4);
         step(name, entry, rows * kSequenceBlocks, kSequenceThreads,
              {std::move(x), std::move(tokens), std::move(means), {Buffer{out}, i32(heads), i32(p_.d)}}, source)
             .cluster = kSequenceBlocks;
@@ -258,7 +259,7 @@ class Planner {
     // One mean for each tile (of_tiles) or each sequence, of every head.
     void mean(std::string_view name, Arguments x, Arguments tokens, std::string_view means, int64_t heads, bool of_tiles,
               std::string_view source = kPrepare) {
-        if (!of_tiles) return of_sequences(name, "sage3_mean", std::move(x), std::move(tokens), {}, means, heads, source);
+        if (!of_tiles) return of_sequences(name, "sage3_mean", std::move(x), std::move(tokens), {}, means, p_.d, heads, source);
         workspace(means, p_.means() * p_.d * 4);
         step(name, "sage3_mean_tiles", p_.means() * ((p_.d + kTileMeanChannels - 1) / kTileMeanChannels), kTileMeanThreads,
              {std::move(x), std::move(tokens), {Buffer{means}, i32(heads), i32(p_.d)}}, source);

@@ -96,14 +96,14 @@ __device__ void sequence_mean(const Strided<T>& x, const Side& side, float* mean
             sequence.length == 0 ? 0.0f : ptx::div_rn_f32(sum, static_cast<float>(sequence.length));
 }
 
-// largest [sequences, H, D]: the largest magnitude of x less its means, if any.
-template <class T>
+// largest [sequences, H, kDepth]: the largest magnitude of x less its means, if any; 0 of channels beyond depth.
+template <int kDepth, class T>
 __device__ void sequence_largest(const Strided<T>& x, const Side& side, const float* means, float* largest, int heads,
                                  int depth) {
-    const long long first = static_cast<long long>(cluster_row()) * depth;
+    const long long row = cluster_row();
     const float most = of_sequence<LargestOf>(x, side.sequence(cluster_row() / heads), cluster_row() % heads,
-                                              means ? means + first : nullptr, depth);
-    if (writes_channel(depth)) largest[first + threadIdx.x] = most;
+                                              means ? means + row * depth : nullptr, depth);
+    if (writes_channel(kDepth)) largest[row * kDepth + threadIdx.x] = most;
 }
 
 }  // namespace sage3

@@ -82,7 +82,7 @@ Values dequantised_v(const Tensor& codes, const Tensor& most, const Problem& p, 
                     const int64_t kv = each.batch * p.h_kv + head, row = each.stored + token;
                     int64_t position = row % sage3::kTile / 16 * 16;  // of the token among the stored ones
                     while (sage3::token_of_stored_value(position) != row % sage3::kTile) ++position;
-                    const double scale = std::max(most.get((static_cast<int64_t>(i) * p.h_kv + head) * p.d + d), 1e-15) / 448;
+                    const double scale = std::max(most.get((static_cast<int64_t>(i) * p.h_kv + head) * p.dp() + d), 1e-15) / 448;
                     out[at((kv * p.lkp() + row) * p.dp() + d)] =
                         scale * natural[at(((kv * p.lkp() + row) / sage3::kTile * p.dp() + d) * sage3::kTile + position)];
                 }
@@ -132,11 +132,11 @@ Status hopper_max_v(const LibraryCall& call) {
     WW_TRY(setting, setting_of(call, {"v", "v_mean"}, false, true));
     const Problem& p = setting.p;
     const std::vector<float> rows = stored_rows(call.input("v"), v_mean_of(call, p), p, setting.sequences.k, p.h_kv, p.lk);
-    Values out(at(p.sequences() * p.h_kv * p.d), 0.0);
+    Values out(at(p.sequences() * p.h_kv * p.dp()), 0.0);
     for_each_head(setting.sequences.k, p.h_kv, p.lk, [&](int64_t number, const Sequence& each, int64_t head, int64_t) {
         const int64_t row = (each.batch * p.h_kv + head) * p.lkp() + each.stored;
         for (int64_t i = 0; i < each.length * p.d; ++i) {
-            double& most = out[at((number * p.h_kv + head) * p.d + i % p.d)];
+            double& most = out[at((number * p.h_kv + head) * p.dp() + i % p.d)];
             most = std::max(most, static_cast<double>(std::fabs(rows[at(row * p.d + i)])));
         }
     });
@@ -172,7 +172,7 @@ Status hopper_quantize_v(const LibraryCall& call) {
             for (int64_t d = 0; d < p.d; ++d)
                 for (int64_t position = 0; position < sage3::kTile; ++position) {
                     const int64_t row = kv * p.lkp() + each.stored + tile * sage3::kTile + sage3::token_of_stored_value(position);
-                    const float inverse = sage3::e4m3_inverse(static_cast<float>(most.get((number * p.h_kv + head) * p.d + d)));
+                    const float inverse = sage3::e4m3_inverse(static_cast<float>(most.get((number * p.h_kv + head) * p.dp() + d)));
                     codes->set(sage3::code_bytes_index((kv * p.lkp() + each.stored) / sage3::kTile * p.dp() + tile * p.dp() + d,
                                                        position, sage3::kTile),
                                static_cast<double>(rows[at(row * p.d + d)] * inverse));

@@ -92,6 +92,9 @@ TEST(Sage3Plan, every_buffer_is_the_callers_or_workspace) {
         const auto made = plan(request);
         ASSERT_TRUE(made);
         EXPECT_EQ(bytes(*made, "v_mean"), 4u * 3 * 80 * 4);
+        if (path == Path::int8) {
+            EXPECT_EQ(bytes(*made, "v_largest"), 4u * 3 * 128 * 4);  // rows that begin at a multiple of 16 bytes
+        }
         if (path == Path::fp4) {
             EXPECT_EQ(bytes(*made, "bias"), 6u * (300 / 128 + 4) * 128 * 4);
         }
