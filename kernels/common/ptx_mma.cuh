@@ -40,6 +40,10 @@ __device__ __forceinline__ void ld_shared_v2_b32(unsigned& a, unsigned& b, unsig
     asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(shared) : "memory");
 }
 
+__device__ __forceinline__ void st_shared_v2_b32(unsigned shared, unsigned a, unsigned b) {
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(shared), "r"(a), "r"(b) : "memory");
+}
+
 // Two values from shared memory. volatile: loading them twice costs less than moving them.
 __device__ __forceinline__ void ld_volatile_shared_v2_f32(float& a, float& b, unsigned shared) {
     asm volatile("ld.volatile.shared.v2.f32 {%0, %1}, [%2];" : "=f"(a), "=f"(b) : "r"(shared) : "memory");

@@ -230,7 +230,7 @@ __device__ void attention(const Params<T>& p) {
     static_assert(kDepth == 64 || kDepth == 128 || kDepth == 256, "the quantisers pad to one of these");
     extern __shared__ __align__(1024) unsigned char shared[];
     const Memory<kDepth> memory{{}, ptx::cvta_to_shared(shared)};
-    if (threadIdx.x == 0) memory.init(kWarps);
+    if (threadIdx.x == 0) memory.init(kWarps, kWarps);
     ptx::fence_mbarrier_init_release_cluster();
     ptx::bar_sync(0);
     const int items = p.batch_heads * p.queries.tiles();

@@ -19,7 +19,7 @@ struct Params : BiasedCall<T> {
 
 // Shared memory of a block, in bytes from the start.
 template <int kDepth>
-struct Memory : RingBarriers<kStages, Memory<kDepth>> {
+struct Memory : RingBarriers<1, kStages, Memory<kDepth>> {
     static constexpr unsigned kKeys = key_tile(kDepth), kQueries = kTile * kDepth * 2, kOperand = kKeys * kDepth * 2;
     static constexpr unsigned kRing = kQueries, kBias = kRing + kStages * 2 * kOperand, kStaging = kBias + kStages * kKeys * 4,
                               kBarriers = kStaging + kWarps * Staging::kBytes, kBytes = kBarriers + Memory::kBarrierBytes;

@@ -86,11 +86,18 @@ __device__ __forceinline__ void softmax(const Int8Params<T>& p, const Work& work
     float offset[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        int most = s[half * 2];
+        int of_keys[2];  // chains of dependent maxima: two end sooner than one
+#pragma unroll
+        for (int i = 0; i < 2; ++i) of_keys[i] = s[i * kKeys / 4 + half * 2];
 #pragma unroll
         for (int j = 0; j < kKeys / 8; ++j)
 #pragma unroll
-            for (int c = 0; c < 2; ++c) most = s[j * 4 + half * 2 + c] > most ? s[j * 4 + half * 2 + c] : most;
+            for (int c = 0; c < 2; ++c) {
+                const int score = s[j * 4 + half * 2 + c];
+                int& most = of_keys[j / (kKeys / 16)];
+                most = score > most ? score : most;
+            }
+        int most = of_keys[1] > of_keys[0] ? of_keys[1] : of_keys[0];
         const int other = static_cast<int>(ptx::shfl_sync_bfly_b32(static_cast<unsigned>(most), 1));
         most = other > most ? other : most;
         const int third = static_cast<int>(ptx::shfl_sync_bfly_b32(static_cast<unsigned>(most), 2));
@@ -127,39 +134,73 @@ __device__ __forceinline__ void softmax(const Int8Params<T>& p, const Work& work
 namespace sage3 {
 namespace hopper {
 
-// One tile of keys, whose S has begun; the next tile's S begins as soon as this one's registers are free, behind P V.
+// Where a warp stands in the rings.
+template <int kDepth>
+struct Turns {
+    Turn<stages(kDepth)> keys;
+    Turn<kPlaces> queries;
+    unsigned rows;  // shared address of its warpgroup's queries in the first place
+    bool signals;   // whether this thread tells of its warpgroup's stages
+
+    __device__ __forceinline__ static Turns of(const Memory<kDepth>& memory) {
+        int thread = threadIdx.x;
+        asm volatile("" : "+r"(thread));
+        return {{}, {}, memory.start + thread / 128 * 64 * channels(kDepth), thread % 128 == 0};
+    }
+};
+
+// Begins S of the keys whose turn it is.
+template <int kDepth>
+__device__ __forceinline__ void begin_tile(const Memory<kDepth>& memory, const Turns<kDepth>& turns, int (&s)[kKeys / 2]) {
+    wait(memory.keys_full(turns.keys.stage), turns.keys.parity);
+    begin_q_k<kDepth>(turns.rows + turns.queries.stage * Memory<kDepth>::kQueries, memory.keys(turns.keys.stage), s);
+}
+
+// What comes next, the first of its S begun if it sees keys.
+template <int kDepth>
+__device__ __forceinline__ Item begin_item(const Memory<kDepth>& memory, const Turns<kDepth>& turns, int (&s)[kKeys / 2]) {
+    wait(memory.queries_full(turns.queries.stage), turns.queries.parity);
+    const Item item = Item::load(memory.item(turns.queries.stage));
+    if (item.tiles > 0) begin_tile(memory, turns, s);
+    return item;
+}
+
+// One tile of keys, whose S has begun; the next tile's S begins as soon as this one's registers are free, behind P V. Behind
+// the last P V of an item of work the next item's S begins: item is that from then on.
 template <int kDepth, Mask kMask, bool kMasked, class T>
 __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, const Place& at, int part, int visit,
-                                     const Memory<kDepth>& memory, unsigned queries, Turn<kStages>& turn, int (&s)[kKeys / 2],
-                                     Rows<channels(kDepth)>& rows) {
+                                     const Memory<kDepth>& memory, Turns<kDepth>& turns, int (&s)[kKeys / 2],
+                                     Rows<channels(kDepth)>& rows, Item& item) {
     using M = Memory<kDepth>;
     constexpr int kWidth = channels(kDepth);
     const int tile = work.visits.tile(visit);
-    const unsigned stage = turn.stage, keys = memory.keys_full(stage), values = memory.values_full(stage), parity = turn.parity;
-    const bool signals = threadIdx.x % 128 == 0, more = visit + 1 < work.visits.count;
+    const unsigned stage = turns.keys.stage, keys = memory.keys_full(stage), values = memory.values_full(stage);
+    const unsigned parity = turns.keys.parity;
+    const bool more = visit + 1 < work.visits.count;
     const float k_scale = p.k_scales[(static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored) / kKeys + tile];
     ptx::wgmma_wait_group_sync_aligned<0>();
     fence_operands(s);
     wait(values, parity);  // here, for a branch within the softmax would cut what the compiler interleaves
-    if (signals) ptx::mbarrier_arrive(M::empty(keys));
     const Scaling scaling{{ptx::mul_rn_f32(rows.scale[0], k_scale), ptx::mul_rn_f32(rows.scale[1], k_scale)}};
     float rescale[2];
     unsigned codes[kKeys / 32][4];
     softmax<kMask, kMasked>(p, work, at, tile * kKeys, scaling, s, rows.max, rescale, codes);
     if (part == 0) tap_scores<kMask, kMasked>(p, work, at, tile, scaling, s, codes, rows.max);
     float o[kWidth / 2 + 4];
-    turn.next();
+    turns.keys.next();
+    if (turns.signals) ptx::mbarrier_arrive(M::empty(keys));
     begin_p_v<kWidth>(codes, memory.values(stage), o);
     if (more) {
-        wait(memory.keys_full(turn.stage), turn.parity);
-        begin_q_k<kDepth>(queries, memory.keys(turn.stage), s);
+        begin_tile(memory, turns, s);
         ptx::wgmma_wait_group_sync_aligned<1>();
     } else {
-        if (signals) ptx::mbarrier_arrive(M::empty(memory.queries_full()));
-        ptx::wgmma_wait_group_sync_aligned<0>();
+        turns.queries.next();
+        item = begin_item(memory, turns, s);
+        if (item.tiles > 0) ptx::wgmma_wait_group_sync_aligned<1>();
+        else ptx::wgmma_wait_group_sync_aligned<0>();
     }
     fence_operands(o);
-    if (signals) ptx::mbarrier_arrive(M::empty(values));
+    if (turns.signals) ptx::mbarrier_arrive(M::empty(values));
 #pragma unroll
     for (int i = 0; i < kWidth / 2; ++i) rows.o[i / 4][i % 4] = ptx::fma_rn_f32(rows.o[i / 4][i % 4], rescale[i % 4 / 2], o[i]);
 #pragma unroll
@@ -167,21 +208,22 @@ __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, c
     if (part == 0) tap_sums(p, work, at, tile, rows.sum);
 }
 
-// O times V's scales, as what the epilogue divides by the sums; log-sum-exp. part: which channels.
-template <int kDepth, class T>
+// O times V's scales, as what the epilogue divides by the sums; log-sum-exp. part: which channels. largest: of V's, in
+// shared memory.
+template <int kWidth, class T>
 __device__ __forceinline__ void store(const Int8Params<T>& p, const Work& work, const Place& at, int part,
-                                      const Staging& staging, Rows<channels(kDepth)>& rows) {
-    constexpr int kWidth = channels(kDepth);
-    const float* largest = p.v_largest + (static_cast<long long>(work.sequence()) * p.kv_heads +
-                                          key_head(work.head, p.heads, p.kv_heads)) * kDepth + part * kWidth;
+                                      unsigned largest, const Staging& staging, Rows<kWidth>& rows) {
 #pragma unroll
-    for (int j = 0; j < kWidth / 8; ++j)
+    for (int j = 0; j < kWidth / 8; ++j) {
+        unsigned most[2];
+        ptx::ld_shared_v2_b32(most[0], most[1], largest + (j * 8 + at.t * 2) * 4);
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
-            const float scale = ptx::mul_rn_f32(ptx::max_NaN_f32(largest[j * 8 + at.t * 2 + c], kSmallest), 1.0f / kLargestE4m3);
+            const float scale = ptx::mul_rn_f32(ptx::max_NaN_f32(__uint_as_float(most[c]), kSmallest), 1.0f / kLargestE4m3);
             rows.o[j][c] = ptx::mul_rn_f32(rows.o[j][c], scale);
             rows.o[j][2 + c] = ptx::mul_rn_f32(rows.o[j][2 + c], scale);
         }
+    }
     store_output<kWidth>(p, work, at, staging, rows.sum, rows.o, part * kWidth);
     if (at.t != 0 || !p.lse || part != 0) return;
 #pragma unroll
@@ -195,41 +237,39 @@ __device__ __forceinline__ void store(const Int8Params<T>& p, const Work& work, 
 }
 
 template <int kDepth, Mask kMask, class T>
-__device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDepth>& memory, int items) {
-    const unsigned queries = memory.start + threadIdx.x / 128 * 64 * channels(kDepth);
-    Turn<kStages> turn;
-    unsigned of_queries = 0;
-    for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const Work work = Work::of<kKeys, kMask != Mask::none>(p, item / parts(kDepth));
-        const int part = item % parts(kDepth);
-        if (work.empty()) continue;
+__device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDepth>& memory) {
+    using M = Memory<kDepth>;
+    Turns<kDepth> turns = Turns<kDepth>::of(memory);
+    int s[kKeys / 2];
+    for (Item item = begin_item(memory, turns, s); item.number >= 0;) {
+        const Item made = item;
+        const unsigned place = turns.queries.stage;
+        const Work work = Work::of<kKeys, kMask != Mask::none>(p, made.number / parts(kDepth));
+        const int part = made.number % parts(kDepth);
         const Place at = Place::of(work, threadIdx.x);
         Rows<channels(kDepth)> rows{{minus_infinity(), minus_infinity()}, {}, {}, {}};
 #pragma unroll
         for (int half = 0; half < 2; ++half)
             rows.scale[half] = ptx::mul_rn_f32(
-                p.q_scales[static_cast<long long>(work.bh) * p.queries.stored + work.queries.stored + at.row(half)],
+                __uint_as_float(ptx::ld_shared_b32(memory.row_scales(place) + (at.row(half) - work.first_row) * 4)),
                 ptx::mul_rn_f32(p.scale, kLog2e));
         if (part == 0) tap_unvisited(p, work, at);
-        int visit = 0, s[kKeys / 2];
-        // One thread signals for its warpgroup, so what is waited for must be followed by a wgmma, for which all four warps
-        // come together: a warp that fell two phases behind would wait for ever.
-        if (work.visits.count > 0) {
-            wait(memory.queries_full(), of_queries);
-            of_queries ^= 1;
-            wait(memory.keys_full(turn.stage), turn.parity);
-            begin_q_k<kDepth>(queries, memory.keys(turn.stage), s);
-        }
+        int visit = 0;
         for (; visit < work.visits.masked(); ++visit)
-            step<kDepth, kMask, true>(p, work, at, part, visit, memory, queries, turn, s, rows);
+            step<kDepth, kMask, true>(p, work, at, part, visit, memory, turns, s, rows, item);
         if constexpr (kMask == Mask::none)
             for (; visit < work.visits.count; ++visit)
-                step<kDepth, kMask, false>(p, work, at, part, visit, memory, queries, turn, s, rows);
-        int same = item, thread = threadIdx.x;
+                step<kDepth, kMask, false>(p, work, at, part, visit, memory, turns, s, rows, item);
+        if (made.tiles == 0) {
+            turns.queries.next();
+            item = begin_item(memory, turns, s);
+        }
+        int same = made.number, thread = threadIdx.x;
         asm volatile("" : "+r"(same), "+r"(thread));
         const Work again = Work::of<kKeys, kMask != Mask::none>(p, same / parts(kDepth));
-        store<kDepth>(p, again, Place::of(again, thread), same % parts(kDepth),
-                      Staging::of(memory.start + Memory<kDepth>::kStaging, thread), rows);
+        store(p, again, Place::of(again, thread), same % parts(kDepth), memory.largest(place),
+              Staging::of(memory.start + M::kStaging, thread), rows);
+        if (thread % 32 == 0) ptx::mbarrier_arrive(M::empty(memory.queries_full(place)));
     }
 }
 
@@ -238,8 +278,8 @@ __device__ void attention(const Int8Params<T>& p) {
     using M = Memory<kDepth>;
     extern __shared__ __align__(1024) unsigned char shared[];
     const M memory{{}, ptx::cvta_to_shared(shared)};
-    if (threadIdx.x == 0) memory.init(kGroups);
-    for (unsigned i = threadIdx.x; i < kStages * 8 * kKeys / 4; i += kThreads)  // e4m3 ones
+    if (threadIdx.x == 0) memory.init(kGroups * 4, kGroups);
+    for (unsigned i = threadIdx.x; i < M::kStages * 8 * kKeys / 4; i += kThreads)  // e4m3 ones
         *reinterpret_cast<unsigned*>(shared + (M::kRing + i / (2 * kKeys) * M::kStage + M::kCodes + M::kValues) +
                                      i % (2 * kKeys) * 4) = 0x38383838u;
     ptx::fence_proxy_async_shared_cta();
@@ -252,7 +292,7 @@ __device__ void attention(const Int8Params<T>& p) {
         return;
     }
     ptx::setmaxnreg_inc<kRegistersToCompute>();
-    compute<kDepth, kMask>(p, memory, items);
+    compute<kDepth, kMask>(p, memory);
 }
 
 }  // namespace hopper

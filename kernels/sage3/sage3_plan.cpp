@@ -193,10 +193,13 @@ class Planner {
                buffer_if(r_.lse, "shift")},
               outputs(), queries(), keys(), sizes(), visibility(), mask(), {buffer_if(p_.smooth_v, "v_mean")}},
              kHopperAttention);
-        // hopper_ring.cuh: queries, stages of keys and of values with eight rows of ones, staging, mbarriers.
-        constexpr int64_t kStages = 3;
-        made.dynamic_shared_bytes = static_cast<uint32_t>(kTile * p_.dp() + kStages * (kTile * (p_.dp() + channels) + 8 * kTile) +
-                                                          8 * 16 * 128 + 16 * (2 * kStages + 1));
+        // hopper_ring.cuh: two places for queries, stages of keys and of values with eight rows of ones, staging, what belongs to
+        // an item of work, mbarriers.
+        constexpr int64_t kPlaces = 2;
+        const int64_t stages = p_.dp() <= 128 ? 3 : 2;
+        made.dynamic_shared_bytes = static_cast<uint32_t>(
+            kPlaces * kTile * p_.dp() + stages * (kTile * (p_.dp() + channels) + 8 * kTile) + 8 * 16 * 128 +
+            kPlaces * (kTile * 4 + channels * 4 + 16) + 16 * (2 * stages + kPlaces));
         made.defines.emplace_back("WW_MASK", kMasks[static_cast<size_t>(p_.mask)]);
         made.defines.emplace_back("WW_V_MEAN", p_.smooth_v ? "1" : "0");
         for (const char* name : {"s", "p_codes", "row_max", "row_sum"}) made.tap_arguments.push_back(Buffer{name});

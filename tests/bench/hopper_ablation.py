@@ -28,7 +28,8 @@ from hopper_left_out import SOURCE, versions  # noqa: E402
 
 KERNELS = pathlib.Path(__file__).resolve().parents[2] / "kernels"
 DEPTH, THREADS, STAGES, TILE = 128, 384, 3, 128
-SHARED_BYTES = TILE * DEPTH + STAGES * (2 * TILE * DEPTH + 8 * TILE) + 8 * 16 * 128 + 16 * (2 * STAGES + 1)
+SHARED_BYTES = (2 * TILE * DEPTH + STAGES * (2 * TILE * DEPTH + 8 * TILE) + 8 * 16 * 128 + 2 * (TILE * 4 + DEPTH * 4 + 16) +
+                16 * (2 * STAGES + 2))
 driver = ctypes.CDLL("libcuda.so.1")
 
 

@@ -10,7 +10,7 @@ EXPONENT = "ptx::fma_rn_f32(score, scaling.factor[half], offset[half])"
 # name: what stands in hopper_attention.cuh, what takes its place
 LEFT_OUT = {
     "exponentials": (f"ptx::ex2_approx_ftz_f32({EXPONENT})", EXPONENT),
-    "maxima": ("for (int c = 0; c < 2; ++c) most =", "for (int c = 0; c < 2; ++c) if (j == 0) most ="),
+    "maxima": ("most = score > most ? score : most;", "if (j == 0) most = score > most ? score : most;"),
     "P V": ("    begin_p_v<kWidth>(codes, memory.values(stage), o);\n",
             "    for (int i = 0; i < kWidth / 2 + 4; ++i) o[i] = __int_as_float(codes[i / 4 % 4][i % 4]);\n"),
     "three quarters of Q K^T": ("for (int step = 0; step < kDepth / 32; ++step) {\n        constexpr int kRow",

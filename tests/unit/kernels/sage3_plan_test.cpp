@@ -158,14 +158,17 @@ TEST(Sage3Plan, masks_are_variants_on_either_path) {
 TEST(Sage3Plan, wide_heads_are_two_items_on_int8) {
     Request request = usual();
     request.path = Path::int8, request.multiprocessors = 1000;
-    for (const auto& [d, items, bytes] : {std::tuple{64, 1u, 16384u + 8192 + 3 * 17408}, {128, 1u, 16384u + 16384 + 3 * 33792},
-                                          {129, 2u, 16384u + 32768 + 3 * 50176}, {256, 2u, 16384u + 32768 + 3 * 50176}}) {
+    // Staging, two places for queries with their scales, V's and what they are of, the ring, mbarriers.
+    for (const auto& [d, items, bytes] : {std::tuple{64, 1u, 16384u + 2 * (8192 + 512 + 256 + 16) + 3 * 17408 + 16 * 8},
+                                          {128, 1u, 16384u + 2 * (16384 + 512 + 512 + 16) + 3 * 33792 + 16 * 8},
+                                          {129, 2u, 16384u + 2 * (32768 + 512 + 512 + 16) + 2 * 50176 + 16 * 6},
+                                          {256, 2u, 16384u + 2 * (32768 + 512 + 512 + 16) + 2 * 50176 + 16 * 6}}) {
         request.problem.d = d;
         request.q = request.o = Strides::dense(6, 300, d);
         const Plan made = plan(request).value();
         const Step& attention = step(made, "attention");
         EXPECT_EQ(attention.grid, items * 2 * 6 * 3);
-        EXPECT_EQ(attention.dynamic_shared_bytes, bytes + 16 * 7);
+        EXPECT_EQ(attention.dynamic_shared_bytes, bytes);
         EXPECT_LE(attention.dynamic_shared_bytes, 227u * 1024);
     }
     request.problem.d = 257;
