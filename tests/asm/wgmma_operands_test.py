@@ -76,7 +76,11 @@ def step(instruction, groups):
         closed = groups[:-1]
         return tuple(closed[len(closed) - pending:] if pending else ()) + (groups[-1],)
     groups = groups[:-1] + (groups[-1] | frozenset(instruction.operand_a()),)
-    return groups + (frozenset(),) if instruction.is_group_end() else groups
+    if instruction.is_group_end():
+        groups += (frozenset(),)
+    while len(groups) > 1 and not groups[0]:  # the oldest read no registers: what a loop begins need not be counted
+        groups = groups[1:]
+    return groups
 
 
 def problems(text):
