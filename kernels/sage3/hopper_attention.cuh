@@ -76,8 +76,8 @@ namespace sage3 {
 namespace hopper {
 
 // Softmax of a tile: moves the maxima on, gives the factor for older sums, and P as the A operand. kMasked: the tile is cut,
-// or there is a mask.
-template <Mask kMask, bool kMasked, class T>
+// or there is a mask. kChains: of dependent maxima of a row, which are joined at the end; a matter of speed alone.
+template <Mask kMask, bool kMasked, int kChains, class T>
 __device__ __forceinline__ void softmax(const Int8Params<T>& p, const Work& work, const Place& at, int first_key,
                                         const Scaling& scaling, int (&s)[kKeys / 2], float (&max)[2], float (&rescale)[2],
                                         unsigned (&codes)[kKeys / 32][4]) {
@@ -86,18 +86,20 @@ __device__ __forceinline__ void softmax(const Int8Params<T>& p, const Work& work
     float offset[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        int of_keys[2];  // chains of dependent maxima: two end sooner than one
+        int of_keys[kChains];
 #pragma unroll
-        for (int i = 0; i < 2; ++i) of_keys[i] = s[i * kKeys / 4 + half * 2];
+        for (int i = 0; i < kChains; ++i) of_keys[i] = s[i * (kKeys / 2 / kChains) + half * 2];
 #pragma unroll
         for (int j = 0; j < kKeys / 8; ++j)
 #pragma unroll
             for (int c = 0; c < 2; ++c) {
                 const int score = s[j * 4 + half * 2 + c];
-                int& most = of_keys[j / (kKeys / 16)];
+                int& most = of_keys[j * kChains / (kKeys / 8)];
                 most = score > most ? score : most;
             }
-        int most = of_keys[1] > of_keys[0] ? of_keys[1] : of_keys[0];
+        int most = of_keys[0];
+#pragma unroll
+        for (int i = 1; i < kChains; ++i) most = of_keys[i] > most ? of_keys[i] : most;
         const int other = static_cast<int>(ptx::shfl_sync_bfly_b32(static_cast<unsigned>(most), 1));
         most = other > most ? other : most;
         const int third = static_cast<int>(ptx::shfl_sync_bfly_b32(static_cast<unsigned>(most), 2));
@@ -184,7 +186,7 @@ __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, c
     const Scaling scaling{{ptx::mul_rn_f32(rows.scale[0], k_scale), ptx::mul_rn_f32(rows.scale[1], k_scale)}};
     float rescale[2];
     unsigned codes[kKeys / 32][4];
-    softmax<kMask, kMasked>(p, work, at, tile * kKeys, scaling, s, rows.max, rescale, codes);
+    softmax<kMask, kMasked, kDepth == 64 ? 1 : 2>(p, work, at, tile * kKeys, scaling, s, rows.max, rescale, codes);
     if (part == 0) tap_scores<kMask, kMasked>(p, work, at, tile, scaling, s, codes, rows.max);
     float o[kWidth / 2 + 4];
     turns.keys.next();

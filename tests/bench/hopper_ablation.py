@@ -4,7 +4,7 @@
 out at a time (the results are then wrong, the time of what remains is what is asked for), in turns in one run, beside
 cuDNN's bf16 attention; then clock and power while the kernel as it is runs for seconds.
 
-    python3 tests/bench/hopper_ablation.py [--rounds N] [--shape B,H,L] [--causal] [--with NAME=FILE.cuh ...]
+    python3 tests/bench/hopper_ablation.py [--rounds N] [--shape B,H,L] [--depth 64 or 128] [--causal] [--with NAME=FILE.cuh ...]
 
 --with: a version of hopper_attention.cuh to be timed in the same run; its error beside exact attention on the same codes is
 printed. Compiled by the NVRTC that torch brings, as libsage3.so does. Needs torch and the GPU; exit code 77 without."""
@@ -27,9 +27,19 @@ if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0)
 from hopper_left_out import SOURCE, versions  # noqa: E402
 
 KERNELS = pathlib.Path(__file__).resolve().parents[2] / "kernels"
-DEPTH, THREADS, STAGES, TILE = 128, 384, 3, 128
-SHARED_BYTES = (2 * TILE * DEPTH + STAGES * (2 * TILE * DEPTH + 8 * TILE) + 8 * 16 * 128 + 2 * (TILE * 4 + DEPTH * 4 + 16) +
-                16 * (2 * STAGES + 2))
+DEPTH, STAGES, TILE = 128, 3, 128  # --depth
+
+
+def groups():
+    """Warpgroups that compute."""
+    return 2
+
+
+def shared_bytes():
+    return (2 * 64 * groups() * DEPTH + STAGES * (2 * TILE * DEPTH + 8 * TILE) + groups() * 4 * 16 * 128 +
+            2 * (64 * groups() * 4 + DEPTH * 4 + 16) + 16 * (2 * STAGES + 2))
+
+
 driver = ctypes.CDLL("libcuda.so.1")
 
 
@@ -71,22 +81,23 @@ class Kernel:
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
         done(driver.cuModuleLoadData(ctypes.byref(module), compiled(text)), "load")
         done(driver.cuModuleGetFunction(ctypes.byref(self.function), module, b"hopper_attention"), "find hopper_attention")
-        done(driver.cuFuncSetAttribute(self.function, 8, SHARED_BYTES), "ask for shared memory")
+        done(driver.cuFuncSetAttribute(self.function, 8, shared_bytes()), "ask for shared memory")
 
     def launch(self, problem):
         pointers = (ctypes.c_void_p * len(problem.arguments))(
             *[ctypes.cast(ctypes.pointer(each), ctypes.c_void_p) for each in problem.arguments])
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         blocks = torch.cuda.get_device_properties(0).multi_processor_count
-        done(driver.cuLaunchKernel(self.function, blocks, 1, 1, THREADS, 1, 1, SHARED_BYTES, stream, pointers, None), "launch")
+        done(driver.cuLaunchKernel(self.function, blocks, 1, 1, 128 * (groups() + 1), 1, 1, shared_bytes(), stream, pointers, None), "launch")
 
 
 def stored(rows):
-    """Rows of 128 bytes as code_offset of sage3_common.cuh stores them."""
-    count, chunks = rows.shape[-2], torch.arange(8, device="cuda")
-    source = chunks[None, :] ^ (torch.arange(count, device="cuda")[:, None] % 8)
-    pieces = rows.view(*rows.shape[:-1], 8, 16)
-    index = source.view(*[1] * (rows.dim() - 2), count, 8, 1).expand(pieces.shape)
+    """Rows of 64 or 128 bytes as code_offset of sage3_common.cuh stores them."""
+    count, chunks = rows.shape[-2], rows.shape[-1] // 16
+    row = torch.arange(count, device="cuda")[:, None]
+    source = torch.arange(chunks, device="cuda")[None, :] ^ row // (8 // chunks) % chunks
+    pieces = rows.view(*rows.shape[:-1], chunks, 16)
+    index = source.view(*[1] * (rows.dim() - 2), count, chunks, 1).expand(pieces.shape)
     return torch.gather(pieces, -2, index.contiguous()).reshape(rows.shape).contiguous()
 
 
@@ -149,9 +160,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--shape", default="1,16,16384", metavar="B,H,L")
+    parser.add_argument("--depth", type=int, default=128, choices=(64, 128))
     parser.add_argument("--causal", action="store_true")
     parser.add_argument("--with", action="append", default=[], dest="others", metavar="NAME=FILE")
     options = parser.parse_args()
+    global DEPTH
+    DEPTH = options.depth
     batch, heads, length = map(int, options.shape.split(","))
     problem = Problem(batch, heads, length, options.causal)
     texts = versions(SOURCE.read_text(encoding="utf-8"))
