@@ -25,10 +25,8 @@ Status sage3_attention_unquantised(const ladder::LibraryCall& call);
 Status sage3_rows(const ladder::LibraryCall& call);
 
 // Its Hopper path, the stages that differ.
-Status hopper_max_v(const ladder::LibraryCall& call);
-Status hopper_quantize_q(const ladder::LibraryCall& call);
-Status hopper_quantize_k(const ladder::LibraryCall& call);
-Status hopper_quantize_v(const ladder::LibraryCall& call);
+Status hopper_means(const ladder::LibraryCall& call);
+Status hopper_quantize(const ladder::LibraryCall& call);
 Status hopper_attention(const ladder::LibraryCall& call);
 Status hopper_attention_unquantised(const ladder::LibraryCall& call);
 Status hopper_api(const ladder::LibraryCall& call);

@@ -11,9 +11,20 @@ __device__ __forceinline__ unsigned cluster_ctarank() {
     return d;
 }
 
+// Blocks of it.
+__device__ __forceinline__ unsigned cluster_nctarank() {
+    unsigned d;
+    asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(d));
+    return d;
+}
+
 // What a thread did before its arrival is seen behind the wait by all threads of the cluster.
 __device__ __forceinline__ void barrier_cluster_arrive_release() {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+// The same, and tells nobody what this thread did before.
+__device__ __forceinline__ void barrier_cluster_arrive_relaxed() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void barrier_cluster_wait_acquire() {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
@@ -26,10 +37,8 @@ __device__ __forceinline__ unsigned mapa_shared_cluster(unsigned shared, unsigne
     return d;
 }
 
-__device__ __forceinline__ float ld_shared_cluster_f32(unsigned shared) {
-    float d;
-    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(d) : "r"(shared) : "memory");
-    return d;
+__device__ __forceinline__ void st_shared_cluster_f32(unsigned shared, float a) {
+    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(shared), "f"(a) : "memory");
 }
 
 }  // namespace ptx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantisers for INT8 and FP8 tensor cores: Q and K as int8, Q with a scale for each row and K less its mean with one for
-// each 128 keys; V as e4m3 with a scale for each channel. Tiles are stored as shared memory holds them.
+// each 128 keys; V as e4m3 with a scale for each channel. Tiles are stored as the attention kernel's shared memory holds them.
 #pragma once
 #include "../common/ptx_fp4.cuh"
 #include "../common/ptx_sync.cuh"
@@ -8,7 +8,8 @@
 
 namespace sage3 {
 
-constexpr int kInt8Threads = 256;
+// Of a block, which makes one tile: eight vectors of eight channels each.
+__host__ __device__ constexpr int quantize_threads(int padded_depth) { return 2 * padded_depth; }
 constexpr float kLargestInt8 = 127.0f;
 
 // Position p of 16 stored keys of V holds token t of them: what accumulators of S hold is then what P's registers want.
@@ -36,16 +37,16 @@ __device__ __forceinline__ long long int8_offset(long long row, int channel) {
     return code_offset(panel * kTile + row % kTile, channel % 128, 128);
 }
 
-// x [B, H, L, D] less its means, if any ([sequences, H, D]) -> codes [BH, stored rows, DP] (int8_offset) and scales: one a
-// row ([BH, stored]) or, kOfTile, one a tile ([BH, stored / 128]). One block a tile of 128 rows, which it keeps in
-// registers, a thread eight channels of some rows.
+// x [B, H, L, D], kOfTile: less its means [sequences, H, D] -> codes [BH, stored rows, DP] (int8_offset) and scales: one a row
+// ([BH, stored]) or, kOfTile, one a tile ([BH, stored / 128]). The block makes tile `number`, which it keeps in registers, a
+// thread eight channels of some rows.
 template <bool kOfTile, int kDepth, class T>
-__device__ void quantize_int8(const Strided<T>& x, const Side& side, const float* means, signed char* codes, float* scales,
-                              int heads, int depth) {
-    constexpr int kLanes = kDepth / kChannels;                         // of a row
-    constexpr int kRowsAtOnce = kInt8Threads / kLanes, kRows = kTile / kRowsAtOnce;
-    __shared__ float largest_of[kInt8Threads / 32];
-    const TileOf tile = TileOf::of(side, heads, blockIdx.x);
+__device__ __forceinline__ void quantize_int8(const Strided<T>& x, const Side& side, const float* means, signed char* codes,
+                                              float* scales, int number, int heads, int depth) {
+    constexpr int kThreads = quantize_threads(kDepth), kLanes = kDepth / kChannels;  // lanes: of a row
+    constexpr int kRowsAtOnce = kThreads / kLanes, kRows = kTile / kRowsAtOnce;
+    __shared__ float largest_of[kThreads / 32];
+    const TileOf tile = TileOf::of(side, heads, number);
     const int head = tile.bh % heads, rows = tile.rows(), first = threadIdx.x / kLanes;
     const int channel = threadIdx.x % kLanes * kChannels;
     const bool whole = whole_vectors(x) && channel + kChannels <= depth;
@@ -59,10 +60,11 @@ __device__ void quantize_int8(const Strided<T>& x, const Side& side, const float
     float mean[kChannels];
 #pragma unroll
     for (int c = 0; c < kChannels; ++c)
-        mean[c] = means && channel + c < depth
+        mean[c] = kOfTile && channel + c < depth
                       ? means[(static_cast<long long>(tile.sequence.number) * heads + head) * depth + channel + c]
                       : 0.0f;
     const auto value = [&](int i, int c) {  // 0 beyond the tokens
+        if (!kOfTile) return values[i].value(c);
         const float less = ptx::sub_rn_f32(values[i].value(c), mean[c]);
         return first + i * kRowsAtOnce < rows ? less : 0.0f;
     };
@@ -79,7 +81,7 @@ __device__ void quantize_int8(const Strided<T>& x, const Side& side, const float
         of_tile = lanes_max<32>(of_tile);
         if (threadIdx.x % 32 == 0) largest_of[threadIdx.x / 32] = of_tile;
         ptx::bar_sync(0);
-        for (int i = 0; i < kInt8Threads / 32; ++i) of_tile = ptx::max_NaN_f32(of_tile, largest_of[i]);
+        for (int i = 0; i < kThreads / 32; ++i) of_tile = ptx::max_NaN_f32(of_tile, largest_of[i]);
     }
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
@@ -90,51 +92,124 @@ __device__ void quantize_int8(const Strided<T>& x, const Side& side, const float
 #pragma unroll
         for (int c = 0; c < kChannels; ++c)
             words[c / 4] |= static_cast<unsigned>(static_cast<unsigned char>(int8_code(value(i, c), inverse))) << c % 4 * 8;
-        const long long stored = static_cast<long long>(blockIdx.x) * kTile + first + i * kRowsAtOnce;
+        const long long stored = static_cast<long long>(number) * kTile + first + i * kRowsAtOnce;
         *reinterpret_cast<uint2*>(codes + int8_offset<kDepth>(stored, channel)) = make_uint2(words[0], words[1]);
         if (kOfTile ? threadIdx.x == 0 && i == 0 : threadIdx.x % kLanes == 0)
-            scales[kOfTile ? blockIdx.x : stored] = ptx::div_rn_f32(most, kLargestInt8);
+            scales[kOfTile ? number : stored] = ptx::div_rn_f32(most, kLargestInt8);
     }
 }
 
+// A tile of V's codes on its way from rows of tokens to rows of channels: kDepth rows of 32 words, each four tokens. The rows
+// of a load's lanes differ in the order of their words, so that what they store lies in different banks.
+template <int kDepth>
+struct Transposed {
+    static constexpr int kLanes = kDepth / kChannels, kWords = kTile / 4;
+    uint4 chunks[kDepth][kWords / 4];
+
+    __device__ __forceinline__ static int exchange(int channel) { return channel / kChannels * (kWords / kLanes); }
+    __device__ __forceinline__ void set(int channel, int word, unsigned value) {
+        reinterpret_cast<unsigned*>(chunks[channel])[word ^ exchange(channel)] = value;
+    }
+    // Words 4 chunk to 4 chunk + 3.
+    __device__ __forceinline__ uint4 chunk(int channel, int chunk) const {
+        const int by = exchange(channel);
+        uint4 out = chunks[channel][chunk ^ by / 4];
+        if (kDepth > 64 && (by & 2)) out = make_uint4(out.z, out.w, out.x, out.y);
+        if (kDepth > 128 && (by & 1)) out = make_uint4(out.y, out.x, out.w, out.z);
+        return out;
+    }
+};
+
 // V less its means, if any, transposed: codes [BH, stored / 128, DP, 128] (code_offset, tokens permuted in sixteens) of
-// x * (448 / largest), largest [sequences, H, DP]. One block a tile; a thread makes sixteen tokens of eight channels, so that eight threads write a
-// channel's 128 bytes.
+// x * (448 / largest), largest [sequences, H, DP]. The block makes tile `number`; a thread loads eight channels of a token, as
+// its neighbours do of the row's others, and of four tokens makes a word for each of the channels.
 template <int kDepth, class T>
-__device__ void quantize_e4m3(const Strided<T>& x, const Side& side, const float* means, const float* largest,
-                              unsigned char* codes, int heads, int depth) {
-    constexpr int kTokens = 16, kGroups = kTile / kTokens;
-    const TileOf tile = TileOf::of(side, heads, blockIdx.x);
-    const int head = tile.bh % heads, rows = tile.rows();
-    const int first = threadIdx.x % kGroups * kTokens, channel = threadIdx.x / kGroups * kChannels;
+__device__ __forceinline__ void quantize_e4m3(const Strided<T>& x, const Side& side, const float* means, const float* largest,
+                                              unsigned char* codes, int number, int heads, int depth) {
+    constexpr int kThreads = quantize_threads(kDepth), kLanes = kDepth / kChannels;
+    constexpr int kWordsAtOnce = kThreads / kLanes, kWords = kTile / 4 / kWordsAtOnce;
+    __shared__ Transposed<kDepth> transposed;
+    __shared__ __align__(16) float mean_of[kDepth], inverse_of[kDepth];
+    const TileOf tile = TileOf::of(side, heads, number);
+    const int head = tile.bh % heads, rows = tile.rows(), first = threadIdx.x / kLanes;
+    const int channel = threadIdx.x % kLanes * kChannels;
     const bool whole = whole_vectors(x) && channel + kChannels <= depth;
-    Channels<T> tokens[kTokens];
+    Channels<T> tokens[kWords][4];
+    unsigned there[kWords] = {};  // bytes of a word: 0 beyond the tokens
 #pragma unroll
-    for (int i = 0; i < kTokens; ++i)
-        tokens[i] = first + i < rows
-                        ? Channels<T>::of(x.row(tile.sequence.batch, head, tile.token(first + i)), channel, depth, whole)
-                        : Channels<T>::zeros();
+    for (int i = 0; i < kWords; ++i)
+#pragma unroll
+        for (int t = 0; t < 4; ++t) {
+            const int token = token_of_stored_value((first + i * kWordsAtOnce) * 4 + t);
+            tokens[i][t] = token < rows ? Channels<T>::of(x.row(tile.sequence.batch, head, tile.token(token)), channel, depth, whole)
+                                        : Channels<T>::zeros();
+            if (token < rows) there[i] |= 0xffu << t * 8;
+        }
     const long long of_head = static_cast<long long>(tile.sequence.number) * heads + head;
+    if (static_cast<int>(threadIdx.x) < kDepth) {
+        const float most = ptx::max_NaN_f32(largest[of_head * kDepth + threadIdx.x], kSmallest);
+        inverse_of[threadIdx.x] = ptx::div_rn_f32(kLargestE4m3, most);
+        mean_of[threadIdx.x] =
+            means && static_cast<int>(threadIdx.x) < depth ? means[of_head * depth + threadIdx.x] : 0.0f;
+    }
+    ptx::bar_sync(0);
 #pragma unroll
     for (int c = 0; c < kChannels; ++c) {
-        const bool there = channel + c < depth;
-        const float mean = there && means ? means[of_head * depth + channel + c] : 0.0f;
-        const float inverse =
-            ptx::div_rn_f32(kLargestE4m3, ptx::max_NaN_f32(largest[of_head * kDepth + channel + c], kSmallest));
-        const auto value = [&](int token) {
-            const float less = ptx::mul_rn_f32(ptx::sub_rn_f32(tokens[token].value(c), mean), inverse);
-            return there && first + token < rows ? less : 0.0f;
-        };
-        unsigned words[kTokens / 4];
+        const float mean = mean_of[channel + c], inverse = inverse_of[channel + c];
 #pragma unroll
-        for (int p = 0; p < kTokens; p += 2) {
-            const unsigned pair = ptx::cvt_rn_satfinite_e4m3x2_f32(value(token_of_stored_value(p + 1)),
-                                                                   value(token_of_stored_value(p)));
-            words[p / 4] = p % 4 == 0 ? pair : words[p / 4] | pair << 16;
+        for (int i = 0; i < kWords; ++i) {
+            const auto value = [&](int t) { return ptx::mul_rn_f32(ptx::sub_rn_f32(tokens[i][t].value(c), mean), inverse); };
+            const unsigned word = ptx::cvt_rn_satfinite_e4m3x2_f32(value(1), value(0)) |
+                                  static_cast<unsigned>(ptx::cvt_rn_satfinite_e4m3x2_f32(value(3), value(2))) << 16;
+            transposed.set(channel + c, first + i * kWordsAtOnce, word & there[i]);
         }
-        const long long row = static_cast<long long>(blockIdx.x) * kDepth + channel + c;
-        *reinterpret_cast<uint4*>(codes + code_offset(row, first, kTile)) = make_uint4(words[0], words[1], words[2], words[3]);
     }
+    ptx::bar_sync(0);
+#pragma unroll
+    for (int i = 0; i < kDepth * (kTile / 16) / kThreads; ++i) {
+        const int row = (threadIdx.x + i * kThreads) / (kTile / 16), chunk = threadIdx.x % (kTile / 16);
+        *reinterpret_cast<uint4*>(codes + code_offset(static_cast<long long>(number) * kDepth + row, chunk * 16, kTile)) =
+            transposed.chunk(row, chunk);
+    }
+}
+
+// What is quantised of one tensor and where to.
+template <class T, class Code>
+struct Quantized {
+    Strided<T> x;
+    Side side;
+    const float* means;  // may be null
+    Code* codes;
+    int heads;
+};
+
+// Which tile of K or V comes `order`-th, of `heads` heads of both, V's first, with `tiles` tiles each: against the order in which
+// their means were made, as what was read last is still in the L2 cache. kAtOnce heads were read side by side.
+struct KeyTile {
+    int head, tile;
+
+    __device__ __forceinline__ static KeyTile of(int order, int heads, int tiles) {
+        constexpr int kAtOnce = 256;
+        const int left = heads * tiles - 1 - order, first = left / (kAtOnce * tiles) * kAtOnce;
+        const int at_once = heads - first < kAtOnce ? heads - first : kAtOnce;
+        return {first + (left - first * tiles) % at_once, (left - first * tiles) / at_once};
+    }
+};
+
+// A block a tile: first those of K and V, then Q's.
+template <int kDepth, class T>
+__device__ __forceinline__ void quantize(const Quantized<T, signed char>& q, float* q_scales, const Quantized<T, signed char>& k,
+                                         float* k_scales, const Quantized<T, unsigned char>& v, const float* v_largest,
+                                         int key_tiles, int depth) {
+    const int block = blockIdx.x, tiles = k.side.tiles(), heads = key_tiles / tiles;
+    if (block >= 2 * key_tiles)
+        return quantize_int8<false, kDepth>(q.x, q.side, q.means, q.codes, q_scales, block - 2 * key_tiles, q.heads, depth);
+    const KeyTile key = KeyTile::of(block, 2 * heads, tiles);
+    if (key.head < heads)
+        quantize_e4m3<kDepth>(v.x, v.side, v.means, v_largest, v.codes, key.head * tiles + key.tile, v.heads, depth);
+    else
+        quantize_int8<true, kDepth>(k.x, k.side, k.means, k.codes, k_scales, (key.head - heads) * tiles + key.tile, k.heads,
+                                    depth);
 }
 
 }  // namespace sage3

@@ -12,7 +12,7 @@
 namespace ww::sage3 {
 namespace {
 
-constexpr int64_t kThreads = 256;  // of every kernel but those that follow and key_bias (kTile)
+constexpr int64_t kThreads = 256;  // of every kernel but those that follow, key_bias (kTile) and hopper_quantize
 constexpr int64_t kAttentionThreads = 384;  // two warpgroups that compute, one that loads
 constexpr int64_t kSequenceThreads = 512, kSequenceBlocks = 8;  // of what joins all tokens of a sequence (sage3_sequence.cuh)
 constexpr int64_t kTileMeanThreads = 256, kTileMeanChannels = 32;  // of a block of sage3_mean_tiles
@@ -156,27 +156,36 @@ class Planner {
 
     void make_int8() {
         const int64_t q_tiles = p_.b * p_.h * p_.query_tiles(), k_tiles = p_.b * p_.h_kv * (p_.lkp() / kTile);
-        mean("mean_k", strided("k", r_.k), keys(), "k_mean", p_.h_kv, false, kHopperPrepare);
-        const Argument v_mean = buffer_if(p_.smooth_v, "v_mean");
-        if (p_.smooth_v) mean("mean_v", strided("v", r_.v), keys(), "v_mean", p_.h_kv, false, kHopperPrepare);
-        of_sequences("max_v", "hopper_channel_max", strided("v", r_.v), keys(), {v_mean}, "v_largest", p_.dp(), p_.h_kv,
-                     kHopperPrepare);
+        const Arguments k = strided("k", r_.k), v = strided("v", r_.v);
+        const int64_t rows = p_.sequences() * p_.h_kv;
+        workspace("k_mean", rows * p_.d * 4);
+        workspace("v_mean", rows * p_.d * 4);
+        workspace("v_largest", rows * p_.dp() * 4);
+        const uint32_t blocks = blocks_of_sequence(2 * rows);
+        step("means", "hopper_means", 2 * rows * blocks, kSequenceThreads,
+             {k, v, keys(), {Buffer{"k_mean"}, Buffer{"v_mean"}, Buffer{"v_largest"}, flag(p_.smooth_v), i32(p_.h_kv), i32(p_.d)}},
+             kHopperPrepare)
+            .cluster = blocks;
         row_shift(q_tiles, kHopperPrepare);
         workspace("q_codes", q_tiles * kTile * p_.dp());
         workspace("q_scales", q_tiles * kTile * 4);
-        step("quantize_q", "hopper_quantize_q", q_tiles, kThreads,
-             {strided("q", r_.q), queries(), {int64_t{0}, Buffer{"q_codes"}, Buffer{"q_scales"}, i32(p_.h), i32(p_.d)}},
-             kHopperPrepare);
         workspace("k_codes", k_tiles * kTile * p_.dp());
         workspace("k_scales", k_tiles * 4);
-        step("quantize_k", "hopper_quantize_k", k_tiles, kThreads,
-             {strided("k", r_.k), keys(), {Buffer{"k_mean"}, Buffer{"k_codes"}, Buffer{"k_scales"}, i32(p_.h_kv), i32(p_.d)}},
-             kHopperPrepare);
         workspace("v_codes", k_tiles * kTile * p_.dp());
-        step("quantize_v", "hopper_quantize_v", k_tiles, p_.dp(),
-             {strided("v", r_.v), keys(), {v_mean, Buffer{"v_largest"}, Buffer{"v_codes"}, i32(p_.h_kv), i32(p_.d)}},
+        step("quantize", "hopper_quantize", q_tiles + 2 * k_tiles, 2 * p_.dp(),
+             {strided("q", r_.q), queries(), {Buffer{"q_codes"}, Buffer{"q_scales"}}, k, v, keys(),
+              {Buffer{"k_mean"}, Buffer{"k_codes"}, Buffer{"k_scales"}, Buffer{"v_mean"}, Buffer{"v_largest"}, Buffer{"v_codes"},
+               i32(k_tiles), i32(p_.h), i32(p_.h_kv), i32(p_.d)}},
              kHopperPrepare);
         int8_attention(q_tiles);
+    }
+
+    // How many make one row of values of so many: no more in all than multiprocessors (132), as clusters do not fill the
+    // second place of each.
+    static uint32_t blocks_of_sequence(int64_t rows) {
+        uint32_t out = kSequenceBlocks;
+        while (out > 1 && rows * out > 128) out /= 2;
+        return out;
     }
 
     // Kinds of masks by name, and what the attention kernels are given of one.
@@ -249,23 +258,17 @@ class Planner {
         return plan_.steps.back();
     }
 
-    // One value for each channel of each sequence and head, of all its tokens; rows of `columns` of them.
-    void of_sequences(std::string_view name, std::string_view entry, Arguments x, Arguments tokens, Arguments means,
-                      std::string_view out, int64_t columns, int64_t heads, std::string_view source) {
-        const int64_t rows = p_.sequences() * heads;
-        workspace(out, rows * columns * 4);
-        step(name, entry, rows * kSequenceBlocks, kSequenceThreads,
-             {std::move(x), std::move(tokens), std::move(means), {Buffer{out}, i32(heads), i32(p_.d)}}, source)
-            .cluster = kSequenceBlocks;
-    }
-
     // One mean for each tile (of_tiles) or each sequence, of every head.
-    void mean(std::string_view name, Arguments x, Arguments tokens, std::string_view means, int64_t heads, bool of_tiles,
-              std::string_view source = kPrepare) {
-        if (!of_tiles) return of_sequences(name, "sage3_mean", std::move(x), std::move(tokens), {}, means, p_.d, heads, source);
-        workspace(means, p_.means() * p_.d * 4);
-        step(name, "sage3_mean_tiles", p_.means() * ((p_.d + kTileMeanChannels - 1) / kTileMeanChannels), kTileMeanThreads,
-             {std::move(x), std::move(tokens), {Buffer{means}, i32(heads), i32(p_.d)}}, source);
+    void mean(std::string_view name, Arguments x, Arguments tokens, std::string_view means, int64_t heads, bool of_tiles) {
+        const int64_t rows = of_tiles ? p_.means() : p_.sequences() * heads;
+        workspace(means, rows * p_.d * 4);
+        const Arguments out = {Buffer{means}, i32(heads), i32(p_.d)};
+        if (of_tiles)
+            step(name, "sage3_mean_tiles", rows * ((p_.d + kTileMeanChannels - 1) / kTileMeanChannels), kTileMeanThreads,
+                 {std::move(x), std::move(tokens), out});
+        else
+            step(name, "sage3_mean", rows * kSequenceBlocks, kSequenceThreads, {std::move(x), std::move(tokens), out}).cluster =
+                kSequenceBlocks;
     }
 
     // What only the log-sum-exp needs.

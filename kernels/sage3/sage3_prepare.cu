@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Smoothing and quantisers, compiled for one type (WW_TYPE: F16 or Bf16).
 #include "sage3_quantize.cuh"
-#include "sage3_means.cuh"
+#include "sage3_row_shift.cuh"
+#include "sage3_sequence.cuh"
 
 using sage3::Side;
 using sage3::Strided;
+
+extern "C" __global__ void __launch_bounds__(sage3::kSequenceThreads, 2)
+sage3_mean(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,
+           int tokens, int longest, int stored, float* means, int heads, int depth) {
+    sage3::sequence_mean<WW_TYPE>({x, batch, head, token}, Side{starts, sequences, tokens, longest, stored}, means, heads,
+                                  depth);
+}
 
 extern "C" __global__ void __launch_bounds__(sage3::kTileMeanThreads)
 sage3_mean_tiles(const WW_TYPE* x, long long batch, long long head, long long token, const int* starts, int sequences,

@@ -60,15 +60,15 @@ Result<Setting> setting_of(const LibraryCall& call, std::initializer_list<std::s
     return out;
 }
 
-Status mean_of_sequences(const LibraryCall& call, const Problem& p, const std::vector<Sequence>& sequences,
-                         const char* x_name, const char* out_name, int64_t heads, int64_t length) {
+Values means_of_sequences(const LibraryCall& call, const Problem& p, const std::vector<Sequence>& sequences, const char* x_name,
+                          int64_t heads, int64_t length) {
     const Values x = values_of(call.input(x_name));
     Values out;
     for_each_head(sequences, heads, length, [&](int64_t, const Sequence& each, int64_t, int64_t row) {
         const Values mean = mean_of({&x[at(row * p.d)], at(each.length * p.d)}, p.d);
         out.insert(out.end(), mean.begin(), mean.end());
     });
-    return fill_output(call, out_name, out);
+    return out;
 }
 
 Values without_padding(const Values& x, const std::vector<Sequence>& sequences, int64_t heads, int64_t rows,

@@ -36,8 +36,8 @@ void for_each_head(const std::vector<Sequence>& sequences, int64_t heads, int64_
 }
 
 // Means over all tokens of each sequence: [sequences, heads, D].
-Status mean_of_sequences(const ladder::LibraryCall& call, const Problem& p, const std::vector<Sequence>& sequences,
-                         const char* x_name, const char* out_name, int64_t heads, int64_t length);
+Values means_of_sequences(const ladder::LibraryCall& call, const Problem& p, const std::vector<Sequence>& sequences,
+                          const char* x_name, int64_t heads, int64_t length);
 
 // [n, stored rows, D] -> [n, L, D]: the tokens alone.
 Values without_padding(const Values& x, const std::vector<Sequence>& sequences, int64_t heads, int64_t rows, int64_t length,

@@ -18,7 +18,7 @@ using sage3::at;
 using sage3::fill_output;
 using sage3::for_each_head;
 using sage3::mask_of;
-using sage3::mean_of_sequences;
+using sage3::means_of_sequences;
 using sage3::setting_of;
 using sage3::values_of;
 using sage3::without_padding;
@@ -191,7 +191,8 @@ Status attention(const LibraryCall& call, bool plain) {
 Status sage3_mean_q(const LibraryCall& call) {
     WW_TRY(setting, setting_of(call, {"q"}, true, false));
     const Problem& p = setting.p;
-    if (p.global_mean) return mean_of_sequences(call, p, setting.sequences.q, "q", "q_mean", p.h, p.lq);
+    if (p.global_mean)
+        return fill_output(call, "q_mean", means_of_sequences(call, p, setting.sequences.q, "q", p.h, p.lq));
     const Values x = values_of(call.input("q"));
     Values out(at(p.means() * p.d), 0.0);
     for_each_head(setting.sequences.q, p.h, p.lq, [&](int64_t number, const sage3::Sequence& each, int64_t head, int64_t row) {
@@ -206,12 +207,14 @@ Status sage3_mean_q(const LibraryCall& call) {
 
 Status sage3_mean_k(const LibraryCall& call) {
     WW_TRY(setting, setting_of(call, {"k"}, false, true));
-    return mean_of_sequences(call, setting.p, setting.sequences.k, "k", "k_mean", setting.p.h_kv, setting.p.lk);
+    return fill_output(call, "k_mean",
+                       means_of_sequences(call, setting.p, setting.sequences.k, "k", setting.p.h_kv, setting.p.lk));
 }
 
 Status sage3_mean_v(const LibraryCall& call) {
     WW_TRY(setting, setting_of(call, {"v"}, false, true));
-    return mean_of_sequences(call, setting.p, setting.sequences.k, "v", "v_mean", setting.p.h_kv, setting.p.lk);
+    return fill_output(call, "v_mean",
+                       means_of_sequences(call, setting.p, setting.sequences.k, "v", setting.p.h_kv, setting.p.lk));
 }
 
 Status sage3_smooth_q(const LibraryCall& call) {

@@ -15,6 +15,7 @@ using port::Tensor;
 using sage3::at;
 using sage3::fill_output;
 using sage3::for_each_head;
+using sage3::means_of_sequences;
 using sage3::Problem;
 using sage3::Sequence;
 using sage3::setting_of;
@@ -22,7 +23,7 @@ using sage3::Values;
 using sage3::values_of;
 
 // Rows of a head, 0 where no token is stored: [B * heads, stored, D] of x less its means, if any.
-std::vector<float> stored_rows(const Tensor& x, const Tensor* means, const Problem& p, const std::vector<Sequence>& sequences,
+std::vector<float> stored_rows(const Tensor& x, const Values* means, const Problem& p, const std::vector<Sequence>& sequences,
                                int64_t heads, int64_t length) {
     std::vector<float> out(at(p.b * heads * p.stored(length) * p.d), 0.0f);
     for_each_head(sequences, heads, length, [&](int64_t number, const Sequence& each, int64_t head, int64_t row) {
@@ -30,13 +31,11 @@ std::vector<float> stored_rows(const Tensor& x, const Tensor* means, const Probl
         for (int64_t i = 0; i < each.length * p.d; ++i) {
             const auto value = static_cast<float>(x.get(row * p.d + i));
             out[at(to * p.d + i)] =
-                means ? value - static_cast<float>(means->get((number * heads + head) * p.d + i % p.d)) : value;
+                means ? value - static_cast<float>((*means)[at((number * heads + head) * p.d + i % p.d)]) : value;
         }
     });
     return out;
 }
-
-const Tensor* v_mean_of(const LibraryCall& call, const Problem& p) { return p.smooth_v ? &call.input("v_mean") : nullptr; }
 
 float largest(const float* x, int64_t count) {
     float out = 0;
@@ -126,47 +125,15 @@ Status attention(const LibraryCall& call, bool plain) {
     return ok();
 }
 
-}  // namespace
-
-Status hopper_max_v(const LibraryCall& call) {
-    WW_TRY(setting, setting_of(call, {"v", "v_mean"}, false, true));
-    const Problem& p = setting.p;
-    const std::vector<float> rows = stored_rows(call.input("v"), v_mean_of(call, p), p, setting.sequences.k, p.h_kv, p.lk);
-    Values out(at(p.sequences() * p.h_kv * p.dp()), 0.0);
-    for_each_head(setting.sequences.k, p.h_kv, p.lk, [&](int64_t number, const Sequence& each, int64_t head, int64_t) {
-        const int64_t row = (each.batch * p.h_kv + head) * p.lkp() + each.stored;
-        for (int64_t i = 0; i < each.length * p.d; ++i) {
-            double& most = out[at((number * p.h_kv + head) * p.dp() + i % p.d)];
-            most = std::max(most, static_cast<double>(std::fabs(rows[at(row * p.d + i)])));
-        }
-    });
-    return fill_output(call, "v_largest", out);
-}
-
-Status hopper_quantize_q(const LibraryCall& call) {
-    WW_TRY(setting, setting_of(call, {"q"}, true, false));
-    const Problem& p = setting.p;
-    return quantize_int8(call, p, stored_rows(call.input("q"), nullptr, p, setting.sequences.q, p.h, p.lq), "q_codes",
-                         "q_scales", 1);
-}
-
-Status hopper_quantize_k(const LibraryCall& call) {
-    WW_TRY(setting, setting_of(call, {"k", "k_mean"}, false, true));
-    const Problem& p = setting.p;
-    return quantize_int8(call, p, stored_rows(call.input("k"), &call.input("k_mean"), p, setting.sequences.k, p.h_kv, p.lk),
-                         "k_codes", "k_scales", sage3::kTile);
-}
-
-Status hopper_quantize_v(const LibraryCall& call) {
-    WW_TRY(setting, setting_of(call, {"v", "v_mean", "v_largest"}, false, true));
-    const Problem& p = setting.p;
+Status quantize_v(const LibraryCall& call, const Problem& p, const std::vector<Sequence>& sequences) {
     const Tensor& most = call.input("v_largest");
-    const std::vector<float> rows = stored_rows(call.input("v"), v_mean_of(call, p), p, setting.sequences.k, p.h_kv, p.lk);
+    const Values means = values_of(call.input("v_mean"));
+    const std::vector<float> rows = stored_rows(call.input("v"), &means, p, sequences, p.h_kv, p.lk);
     WW_TRY(fits, call.require_elements("v_codes", p.b * p.h_kv * p.lkp() * p.dp()));
     (void)fits;
     Tensor* codes = call.output("v_codes");
     for (int64_t i = 0; codes && i < codes->layout.elements; ++i) codes->set_code(i, 0);
-    for_each_head(setting.sequences.k, p.h_kv, p.lk, [&](int64_t number, const Sequence& each, int64_t head, int64_t) {
+    for_each_head(sequences, p.h_kv, p.lk, [&](int64_t number, const Sequence& each, int64_t head, int64_t) {
         const int64_t kv = each.batch * p.h_kv + head;
         for (int64_t tile = 0; codes && tile * sage3::kTile < each.length; ++tile)
             for (int64_t d = 0; d < p.d; ++d)
@@ -179,6 +146,46 @@ Status hopper_quantize_v(const LibraryCall& call) {
                 }
     });
     return ok();
+}
+
+// Largest magnitude of each channel of V less its means: [sequences, Hkv, DP].
+Values largest_of_v(const LibraryCall& call, const Problem& p, const std::vector<Sequence>& sequences, const Values& means) {
+    const std::vector<float> rows = stored_rows(call.input("v"), &means, p, sequences, p.h_kv, p.lk);
+    Values out(at(p.sequences() * p.h_kv * p.dp()), 0.0);
+    for_each_head(sequences, p.h_kv, p.lk, [&](int64_t number, const Sequence& each, int64_t head, int64_t) {
+        const int64_t row = (each.batch * p.h_kv + head) * p.lkp() + each.stored;
+        for (int64_t i = 0; i < each.length * p.d; ++i) {
+            double& most = out[at((number * p.h_kv + head) * p.dp() + i % p.d)];
+            most = std::max(most, static_cast<double>(std::fabs(rows[at(row * p.d + i)])));
+        }
+    });
+    return out;
+}
+
+}  // namespace
+
+// v_mean is 0 where V is not smoothed.
+Status hopper_means(const LibraryCall& call) {
+    WW_TRY(setting, setting_of(call, {"k", "v"}, false, true));
+    const Problem& p = setting.p;
+    WW_TRY(k_mean, fill_output(call, "k_mean", means_of_sequences(call, p, setting.sequences.k, "k", p.h_kv, p.lk)));
+    const Values means = p.smooth_v ? means_of_sequences(call, p, setting.sequences.k, "v", p.h_kv, p.lk)
+                                    : Values(at(p.sequences() * p.h_kv * p.d), 0.0);
+    WW_TRY(v_mean, fill_output(call, "v_mean", means));
+    (void)k_mean, (void)v_mean;
+    return fill_output(call, "v_largest", largest_of_v(call, p, setting.sequences.k, means));
+}
+
+Status hopper_quantize(const LibraryCall& call) {
+    WW_TRY(setting, setting_of(call, {"q", "k", "k_mean", "v", "v_mean", "v_largest"}, true, true));
+    const Problem& p = setting.p;
+    const Values k_means = values_of(call.input("k_mean"));
+    WW_TRY(q, quantize_int8(call, p, stored_rows(call.input("q"), nullptr, p, setting.sequences.q, p.h, p.lq), "q_codes",
+                            "q_scales", 1));
+    WW_TRY(k, quantize_int8(call, p, stored_rows(call.input("k"), &k_means, p, setting.sequences.k, p.h_kv, p.lk), "k_codes",
+                            "k_scales", sage3::kTile));
+    (void)q, (void)k;
+    return quantize_v(call, p, setting.sequences.k);
 }
 
 Status hopper_attention(const LibraryCall& call) { return attention(call, false); }

@@ -51,7 +51,7 @@ const Subject kSage3{
                     .ptx_case = "", .cases = kFeatures},
                    {.name = "text of smoothing and quantisers", .implementation = "fp4",
                     .stages = kSage3Prepare,
-                    .parts = {"sage3/sage3_quantize.cuh", "sage3/sage3_smooth.cuh", "sage3/sage3_means.cuh",
+                    .parts = {"sage3/sage3_quantize.cuh", "sage3/sage3_smooth.cuh", "sage3/sage3_row_shift.cuh",
                               "sage3/sage3_sequence.cuh", "sage3/sage3_channels.cuh", "sage3/sage3_prepare.cu"},
                     .ptx_case = "", .cases = kAnyDepth},
                    {.name = "text for all", .implementation = "fp4",

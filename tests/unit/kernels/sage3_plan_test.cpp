@@ -141,6 +141,27 @@ TEST(Sage3Plan, q_is_not_smoothed_on_int8) {
     EXPECT_NE(text(*plan(request)), of_all);
 }
 
+TEST(Sage3Plan, int8_prepares_k_and_v_together) {
+    Request request = usual();
+    request.path = Path::int8;
+    for (const bool smooth_v : {false, true}) {
+        request.problem.smooth_v = smooth_v;
+        const auto made = plan(request);
+        ASSERT_TRUE(made);
+        EXPECT_EQ(made->steps.size(), 4u);  // with row_shift
+        EXPECT_EQ(step(*made, "quantize").grid, 2u * 6 * 3 + 2 * (2u * 3 * 2));
+        EXPECT_EQ(step(*made, "quantize").block, 256u);
+    }
+    // As many blocks for a head as an H200 has room for; a cluster of them makes a row of means.
+    for (const auto& [heads, blocks] : {std::pair{1, 8u}, {8, 8u}, {9, 4u}, {16, 4u}, {32, 2u}, {33, 1u}, {500, 1u}}) {
+        request.problem.b = 1, request.problem.h = request.problem.h_kv = heads;
+        const auto made = plan(request);
+        ASSERT_TRUE(made) << heads;
+        EXPECT_EQ(step(*made, "means").cluster, blocks) << heads;
+        EXPECT_EQ(step(*made, "means").grid, 2u * static_cast<uint32_t>(heads) * blocks);
+    }
+}
+
 TEST(Sage3Plan, masks_are_variants_on_either_path) {
     for (const Path path : {Path::fp4, Path::int8}) {
         Request request = usual();
