@@ -34,7 +34,7 @@ constexpr Subject kSubjects[] = {
     {"sage3_attention_d128", "sage3_attention", "sage3", "fp4", "attention", "ring_128", "ring_128"},
     {"sage3_mean", "sage3_mean", "sage3", "fp4", "mean_k", "gqa_9_3", "gqa_9_3"},
     {"sage3_key_bias", "sage3_key_bias", "sage3", "fp4", "key_bias", "gqa_9_3", "gqa_9_3"},
-    {"hopper_means", "hopper_means", "sage3_hopper", "int8", "means", "smooth_v", "smooth_v"},
+    {"hopper_means", "hopper_means", "sage3_hopper", "int8", "means", "*window*128", "packed_window_128"},
     {"hopper_quantize", "hopper_quantize", "sage3_hopper", "int8", "quantize", "gqa_9_3", "gqa_9_3"},
     {"sage3_hopper_d64", "hopper_attention", "sage3_hopper", "int8", "attention", "ring", "ring"},
     {"sage3_hopper_d128", "hopper_attention", "sage3_hopper", "int8", "attention", "ring_128", "ring_128"},
