@@ -8,9 +8,10 @@
 
 namespace sage3 {
 
+constexpr float kLargestInt8 = 127.0f;
+
 // Of a block, which makes one tile: eight vectors of eight channels each.
 __host__ __device__ constexpr int quantize_threads(int padded_depth) { return 2 * padded_depth; }
-constexpr float kLargestInt8 = 127.0f;
 
 // Position p of 16 stored keys of V holds token t of them: what accumulators of S hold is then what P's registers want.
 __device__ __forceinline__ int token_of_stored_value(int p) { return (p & ~15) | (p & 1) | (p & 2) << 2 | (p & 12) >> 1; }
@@ -120,7 +121,7 @@ struct Transposed {
     }
 };
 
-// V less its means, if any, transposed: codes [BH, stored / 128, DP, 128] (code_offset, tokens permuted in sixteens) of
+// V less its means, transposed: codes [BH, stored / 128, DP, 128] (code_offset, tokens permuted in sixteens) of
 // x * (448 / largest), largest [sequences, H, DP]. The block makes tile `number`; a thread loads eight channels of a token, as
 // its neighbours do of the row's others, and of four tokens makes a word for each of the channels.
 template <int kDepth, class T>
@@ -149,8 +150,7 @@ __device__ __forceinline__ void quantize_e4m3(const Strided<T>& x, const Side& s
     if (static_cast<int>(threadIdx.x) < kDepth) {
         const float most = ptx::max_NaN_f32(largest[of_head * kDepth + threadIdx.x], kSmallest);
         inverse_of[threadIdx.x] = ptx::div_rn_f32(kLargestE4m3, most);
-        mean_of[threadIdx.x] =
-            means && static_cast<int>(threadIdx.x) < depth ? means[of_head * depth + threadIdx.x] : 0.0f;
+        mean_of[threadIdx.x] = static_cast<int>(threadIdx.x) < depth ? means[of_head * depth + threadIdx.x] : 0.0f;
     }
     ptx::bar_sync(0);
 #pragma unroll
@@ -178,7 +178,7 @@ template <class T, class Code>
 struct Quantized {
     Strided<T> x;
     Side side;
-    const float* means;  // may be null
+    const float* means;  // [sequences, H, D]; null of Q
     Code* codes;
     int heads;
 };
