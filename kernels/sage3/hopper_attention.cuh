@@ -271,7 +271,7 @@ __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDe
         const Work again = Work::of<kKeys, kMask != Mask::none>(p, same / parts(kDepth));
         store(p, again, Place::of(again, thread), same % parts(kDepth), memory.largest(place),
               Staging::of(memory.start + M::kStaging, thread), rows);
-        if (thread % 32 == 0) ptx::mbarrier_arrive(M::empty(memory.queries_full(place)));
+        ptx::mbarrier_arrive(M::empty(memory.queries_full(place)));  // each thread has read what lay beside the queries
     }
 }
 
@@ -280,7 +280,7 @@ __device__ void attention(const Int8Params<T>& p) {
     using M = Memory<kDepth>;
     extern __shared__ __align__(1024) unsigned char shared[];
     const M memory{{}, ptx::cvta_to_shared(shared)};
-    if (threadIdx.x == 0) memory.init(kGroups * 4, kGroups);
+    if (threadIdx.x == 0) memory.init(128 * kGroups, kGroups);
     for (unsigned i = threadIdx.x; i < M::kStages * 8 * kKeys / 4; i += kThreads)  // e4m3 ones
         *reinterpret_cast<unsigned*>(shared + (M::kRing + i / (2 * kKeys) * M::kStage + M::kCodes + M::kValues) +
                                      i % (2 * kKeys) * 4) = 0x38383838u;
