@@ -151,7 +151,8 @@ struct Turns {
     }
 };
 
-// Begins S of the keys whose turn it is.
+// Begins S of the keys whose turn it is. One thread signals for its warpgroup, so what is waited for must be followed by a
+// wgmma, for which all four warps come together: a warp that fell two phases behind would wait for ever.
 template <int kDepth>
 __device__ __forceinline__ void begin_tile(const Memory<kDepth>& memory, const Turns<kDepth>& turns, int (&s)[kKeys / 2]) {
     wait(memory.keys_full(turns.keys.stage), turns.keys.parity);
