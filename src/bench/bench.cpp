@@ -57,6 +57,18 @@ Result<std::vector<std::unique_ptr<Peer>>> pick_peers(const port::Port& port, co
     return out;
 }
 
+// Of each glob in turn, no case twice.
+Result<std::vector<const port::Case*>> pick_cases(const port::Port& port, const std::vector<std::string>& globs) {
+    if (globs.empty()) return ladder::pick_bench_cases(port, "");
+    std::vector<const port::Case*> out;
+    for (const std::string& glob : globs) {
+        WW_TRY(picked, ladder::pick_bench_cases(port, glob));
+        for (const port::Case* each : picked)
+            if (std::find(out.begin(), out.end(), each) == out.end()) out.push_back(each);
+    }
+    return out;
+}
+
 // All load at once; those that are not there leave the list.
 void meet(std::vector<std::unique_ptr<Peer>>& peers, const Options& options, Report& report) {
     for (const std::unique_ptr<Peer>& peer : peers) peer->start();
@@ -99,7 +111,7 @@ Result<Report> run(const Options& options) {
     WW_CHECK(options.open_device != nullptr, "a benchmark without a device");
     WW_TRY(port, load(options.port));
     WW_TRY(implementations, ladder::pick_implementations(port, options.implementation));
-    WW_TRY(cases, ladder::pick_bench_cases(port, options.case_glob));
+    WW_TRY(cases, pick_cases(port, options.case_globs));
     WW_TRY(files, toolchain::TemporaryFolder::make());
     WW_TRY(peers, pick_peers(port, options, files.path()));
     WW_TRY(device, options.open_device(port.target, 0));

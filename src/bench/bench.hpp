@@ -16,7 +16,7 @@ namespace ww::bench {
 struct Options {
     std::filesystem::path port;
     std::string implementation;  // glob; empty: all candidates
-    std::string case_glob;       // empty: those marked bench
+    std::vector<std::string> case_globs;  // empty: those marked bench
     std::vector<std::string> peer_globs;  // empty: all
     bool peers = true;
     uint32_t rounds = 15;

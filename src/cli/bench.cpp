@@ -101,8 +101,8 @@ void add_bench(CLI::App& app, int& exit_code) {
     verb->add_option("port", bench.port)->required();
     verb->add_option("--on", options->on)->check(CLI::IsMember({"cuda", "emulator"}));
     verb->add_option("--impl", bench.implementation);
-    verb->add_option("--case", bench.case_glob);
-    auto* peer = verb->add_option("--peer", bench.peer_globs)->take_all();
+    verb->add_option("--case", bench.case_globs)->take_all()->allow_extra_args(false);
+    auto* peer = verb->add_option("--peer", bench.peer_globs)->take_all()->allow_extra_args(false);
     verb->add_flag("--no-peers", options->no_peers)->excludes(peer);
     verb->add_option("--rounds", bench.rounds)->check(CLI::Range(1, 1000));
     verb->add_option("--seed", bench.seed);

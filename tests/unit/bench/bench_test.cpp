@@ -200,7 +200,7 @@ class Bench : public ::testing::Test {
             return ok();
         };
         // The larger case's tensors hold the smaller's, and guard zones take what is behind: one kernel for both would write them.
-        const int64_t count = options.case_glob == "bench_two" ? 2400 : 80;
+        const int64_t count = options.case_globs == std::vector<std::string>{"bench_two"} ? 2400 : 80;
         const FakeDevice::Kernel kernel{.params = {{"from", 0, 8, 8}, {"to", 8, 8, 8}},
                                         .body = [copy, count](const FakeDevice::Context& c) { return copy(c, count); }};
         options.port = folder_.path();
@@ -213,7 +213,7 @@ class Bench : public ::testing::Test {
     }
     Result<Report> run(const std::vector<std::string>& peers, Options options) { return run(peers, std::move(options), Kernels{}); }
     Case run_one(const std::vector<std::string>& peers, const Kernels& kernels) {
-        const auto report = run(peers, {.case_glob = "bench_one", .rounds = 6}, kernels);
+        const auto report = run(peers, {.case_globs = {"bench_one"}, .rounds = 6}, kernels);
         EXPECT_TRUE(report) << format(report.error());
         EXPECT_EQ(report ? report->cases.size() : 0, 1U);
         return report ? report->cases.at(0) : Case{};
@@ -223,7 +223,7 @@ class Bench : public ::testing::Test {
 };
 
 TEST_F(Bench, OursAndPeersAreTimedInTurnsAndCompared) {
-    const auto report = run({"slow", "fast"}, {.case_glob = "bench_one", .rounds = 9});
+    const auto report = run({"slow", "fast"}, {.case_globs = {"bench_one"}, .rounds = 9});
     ASSERT_TRUE(report) << format(report.error());
     EXPECT_TRUE(report->good());
     EXPECT_EQ(report->driver, "1.2.3");
@@ -275,7 +275,7 @@ TEST_F(Bench, APeerThatIsNotRightIsNotCompared) {
 }
 
 TEST_F(Bench, PeersThatAreNotThereSayWhy) {
-    const auto report = run({"missing", "mad"}, {.case_glob = "bench_one", .rounds = 6});
+    const auto report = run({"missing", "mad"}, {.case_globs = {"bench_one"}, .rounds = 6});
     ASSERT_TRUE(report) << format(report.error());
     EXPECT_EQ(report->peers.at(0).unavailable, "it is not installed");
     EXPECT_EQ(report->peers.at(1).unavailable, "it answered 'Hello!', which is no answer of the protocol");
@@ -317,13 +317,15 @@ TEST_F(Bench, OursIsJudgedLikeAnyother) {
     EXPECT_NE(state({.added = 0.5F}).find("incorrect: relative L1 error"), std::string::npos);
     EXPECT_EQ(state({.outside = true}), "invalid: a write 4 bytes before tensor y");
     EXPECT_EQ(state({.stops = true}), "failed: it stopped");
-    EXPECT_FALSE(run({}, {.case_glob = "bench_one", .rounds = 6}, {.added = 1}).value().good());
+    EXPECT_FALSE(run({}, {.case_globs = {"bench_one"}, .rounds = 6}, {.added = 1}).value().good());
+    EXPECT_EQ(run({}, {.case_globs = {"bench_one", "*_one"}, .rounds = 6}).value().cases.size(), 1u);  // none twice
 }
 
 TEST_F(Bench, WrongInputIsTold) {
     const auto message = [](const Result<Report>& report) { return report ? "none" : report.error().front().message; };
     EXPECT_EQ(message(run({"slow"}, {.peer_globs = {"s*", "fast*"}})), "--peer fast* matches none of: slow");
-    EXPECT_NE(message(run({}, {.case_glob = "x"})).find("--case x matches none of"), std::string::npos);
+    EXPECT_NE(message(run({}, {.case_globs = {"x"}})).find("--case x matches none of"), std::string::npos);
+    EXPECT_NE(message(run({}, {.case_globs = {"bench_one", "x"}})).find("--case x matches none of"), std::string::npos);
     EXPECT_TRUE(write_file(folder_.path() / "plain.toml", std::string(kPort).substr(0, std::string(kPort).find("[bench]")) +
                                                               "[[case]]\nid = \"a\"\naxes = { N = 1 }\n"));
     const Status checked = check_port(folder_.path() / "plain.toml");
