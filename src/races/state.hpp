@@ -171,7 +171,8 @@ struct ClusterState {
     // The operation that accessed memory last.
     uint64_t active_number = 0;
     const OperationState* active = nullptr;
-    Clock arrived, ended;  // at the cluster's barrier
+    // At the cluster's barrier. ended_behind: after they had arrived in the phase in progress.
+    Clock arrived, ended, ended_behind;
     SharedClock completed = std::make_shared<Clock>();
 
     WarpState& warp(const machine::Warp& w) { return blocks[w.block->rank].warps[w.id]; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What orders threads: barriers of a warp, a block and a cluster, fences, releases and acquires.
 #include <algorithm>
+#include <utility>
 
 #include "machine/fence.hpp"
 #include "races/checker.hpp"
@@ -58,9 +59,12 @@ void Checker::warp_sync(const Warp& warp, LaneMask lanes, LaneMask members) {
 
 void Checker::exited(const Warp& warp, LaneMask lanes) {
     ClusterState& cluster = cluster_of(warp);
-    const Clock known = cluster.warp(warp).release(lanes);
-    cluster.blocks[warp.block->rank].ended.join(known);
-    cluster.ended.join(known);
+    WarpState& state = cluster.warp(warp);
+    cluster.blocks[warp.block->rank].ended.join(state.release(lanes));
+    // Who came to the cluster's barrier already tells this phase no more than the arrival did.
+    const LaneMask came = warp.block->cluster.barrier.arrived_lanes(warp.key) & lanes;
+    if (came) cluster.ended_behind.join(state.release(came));
+    if (lanes & ~came) cluster.ended.join(state.release(lanes & ~came));
     const auto& warps = warp.block->warps;
     const bool last = std::all_of(warps.begin(), warps.end(), [](const Warp& each) { return each.alive() == 0; });
     if (last && cluster.blocks.size() > 1) judge_end(cluster, warp, lanes);
@@ -104,6 +108,7 @@ void Checker::cluster_complete(const machine::Cluster& cluster) {
     state.arrived.join(state.ended);
     state.completed = std::make_shared<const Clock>(std::move(state.arrived));
     state.arrived = {};
+    state.ended.join(std::exchange(state.ended_behind, {}));
 }
 
 void Checker::cluster_wait(const Warp& warp, LaneMask lanes) {
