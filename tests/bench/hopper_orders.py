@@ -63,7 +63,8 @@ def compiled_order(item):
 
 
 def measure(options, texts):
-    from hopper_problem import Kernel, Problem, milliseconds, torch
+    from hopper_problem import Kernel, Problem
+    from torch_gpu import milliseconds, torch
     work = [(name, text, options.depth) for name, text in texts.items()]
     with multiprocessing.get_context("spawn").Pool() as pool:
         cubins = dict(pool.imap_unordered(compiled_order, work))

@@ -5,15 +5,12 @@ import ctypes
 import math
 import sys
 
-try:
-    import torch
-except ImportError:
-    print("torch is not installed")
-    sys.exit(77)
-if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
+from hopper_nvrtc import done
+from torch_gpu import torch
+
+if torch.cuda.get_device_capability() != (9, 0):
     print("torch sees no CUDA GPU of sm_90")
     sys.exit(77)
-from hopper_nvrtc import done  # noqa: E402
 
 THREADS, STAGES, TILE = 384, 3, 128
 driver = ctypes.CDLL("libcuda.so.1")
@@ -84,16 +81,6 @@ class Problem:
             s = s.masked_fill(~torch.ones_like(s, dtype=torch.bool).tril(), -math.inf)
         due = s.softmax(-1) @ self.v[head].float().T
         return ((self.o[head].float() - due).abs().sum() / due.abs().sum()).item()
-
-
-def milliseconds(function, times):
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    begin.record()
-    for _ in range(times):
-        function()
-    end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) / times
 
 
 def cudnn(batch, heads, length, causal, depth):

@@ -8,16 +8,9 @@ K's channels and a fiftieth of V's ten times as large; full and causal; bf16.
 Exit code 77 without torch or a GPU."""
 import sys
 
-try:
-    import torch
-except ImportError:
-    print("torch is not installed")
-    sys.exit(77)
-if not torch.cuda.is_available():
-    print("torch sees no CUDA GPU")
-    sys.exit(77)
+from torch_gpu import torch
 
-from warpwright import sage3  # noqa: E402
+from warpwright import sage3
 
 SHAPES = [(2, 8, 2048), (1, 8, 4096), (1, 4, 8192)]  # B, H, L
 

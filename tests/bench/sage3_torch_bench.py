@@ -11,19 +11,12 @@ import json
 import statistics
 import sys
 
-try:
-    import torch
-except ImportError:
-    print("torch is not installed")
-    sys.exit(77)
-if not torch.cuda.is_available():
-    print("torch sees no CUDA GPU")
-    sys.exit(77)
+from torch_gpu import milliseconds, torch
 
-from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
-from torch.nn.functional import scaled_dot_product_attention  # noqa: E402
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
 
-from warpwright import sage3  # noqa: E402
+from warpwright import sage3
 
 EXACT_FP4 = False  # --exact-fp4
 SHAPES = [(8, 16, 2048), (4, 16, 4096), (2, 16, 8192), (1, 16, 16384)]
@@ -41,16 +34,6 @@ PEERS = {"cuDNN bf16": backend(SDPBackend.CUDNN_ATTENTION), "FlashAttention-2 bf
 
 def ours(q, k, v, causal):
     return sage3.attention(q, k, v, causal, causal_alignment="top_left", exact_fp4=EXACT_FP4)
-
-
-def milliseconds(function, times):
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    begin.record()
-    for _ in range(times):
-        function()
-    end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) / times
 
 
 def kernels_of(function):
