@@ -20,6 +20,7 @@ constexpr int kHidden = -(1 << 22);  // below every score: |S| <= 127 * 127 * 25
 // What a warp keeps while it goes over the keys.
 template <int kWidth>
 struct Rows {
+    const float* k_scales;   // of the head's tiles of keys
     float max[2], scale[2];  // scale: of the row of Q times the logits' times log2 e
     float o[kWidth / 8][4];
     float sum[2];
@@ -168,19 +169,17 @@ __device__ __forceinline__ Item begin_item(const Memory<kDepth>& memory, const T
     return item;
 }
 
-// One tile of keys, whose S has begun; the next tile's S begins as soon as this one's registers are free, behind P V. Behind
+// One tile of keys, whose S has begun, and whether more of the item follow; the next tile's S begins as soon as this one's registers are free, behind P V. Behind
 // the last P V of an item of work the next item's S begins: item is that from then on.
 template <int kDepth, Mask kMask, bool kMasked, class T>
-__device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, const Place& at, int part, int visit,
+__device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, const Place& at, int part, int tile, bool more,
                                      const Memory<kDepth>& memory, Turns<kDepth>& turns, int (&s)[kKeys / 2],
                                      Rows<channels(kDepth)>& rows, Item& item) {
     using M = Memory<kDepth>;
     constexpr int kWidth = channels(kDepth);
-    const int tile = work.visits.tile(visit);
     const unsigned stage = turns.keys.stage, keys = memory.keys_full(stage), values = memory.values_full(stage);
     const unsigned parity = turns.keys.parity;
-    const bool more = visit + 1 < work.visits.count;
-    const float k_scale = p.k_scales[(static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored) / kKeys + tile];
+    const float k_scale = rows.k_scales[tile];
     ptx::wgmma_wait_group_sync_aligned<0>();
     fence_operands(s);
     wait(values, parity);  // here, for a branch within the softmax would cut what the compiler interleaves
@@ -250,19 +249,21 @@ __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDe
         const Work work = Work::of<kKeys, kMask != Mask::none>(p, made.number / parts(kDepth));
         const int part = made.number % parts(kDepth);
         const Place at = Place::of(work, threadIdx.x);
-        Rows<channels(kDepth)> rows{{minus_infinity(), minus_infinity()}, {}, {}, {}};
+        const float* k_scales = p.k_scales + (static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored) / kKeys;
+        Rows<channels(kDepth)> rows{k_scales, {minus_infinity(), minus_infinity()}, {}, {}, {}};
 #pragma unroll
         for (int half = 0; half < 2; ++half)
             rows.scale[half] = ptx::mul_rn_f32(
                 __uint_as_float(ptx::ld_shared_b32(memory.row_scales(place) + (at.row(half) - work.first_row) * 4)),
                 ptx::mul_rn_f32(p.scale, kLog2e));
         if (part == 0) tap_unvisited(p, work, at);
+        const Visits& visits = work.visits;
         int visit = 0;
-        for (; visit < work.visits.masked(); ++visit)
-            step<kDepth, kMask, true>(p, work, at, part, visit, memory, turns, s, rows, item);
-        if constexpr (kMask == Mask::none)
-            for (; visit < work.visits.count; ++visit)
-                step<kDepth, kMask, false>(p, work, at, part, visit, memory, turns, s, rows, item);
+        for (; visit < visits.masked(); ++visit)
+            step<kDepth, kMask, true>(p, work, at, part, visits.tile(visit), visit + 1 < visits.count, memory, turns, s, rows, item);
+        if constexpr (kMask == Mask::none)  // the other tiles follow each other from the last down
+            for (int tile = visits.tile(visit); visit < visits.count; ++visit, --tile)
+                step<kDepth, kMask, false>(p, work, at, part, tile, visit + 1 < visits.count, memory, turns, s, rows, item);
         if (made.tiles == 0) {
             turns.queries.next();
             item = begin_item(memory, turns, s);

@@ -81,16 +81,22 @@ struct Item {
     }
 };
 
-// Says what comes next and asks for its queries.
+// Waits for the next place for queries and says what comes into it: which place that is.
+template <int kDepth>
+__device__ __forceinline__ unsigned say(const Memory<kDepth>& memory, Turn<kPlaces>& place, const Item& item) {
+    const unsigned i = place.stage;
+    wait(Memory<kDepth>::empty(memory.queries_full(i)), place.parity ^ 1);
+    place.next();
+    item.store(memory.item(i));
+    return i;
+}
+
+// Says that an item of work comes next and asks for its queries.
 template <int kDepth, class T>
 __device__ __forceinline__ void announce(const Int8Params<T>& p, const Memory<kDepth>& memory, Turn<kPlaces>& place,
                                          const Item& item, const Work& work, unsigned part) {
     using M = Memory<kDepth>;
-    const unsigned i = place.stage, full = memory.queries_full(i);
-    wait(M::empty(full), place.parity ^ 1);
-    place.next();
-    item.store(memory.item(i));
-    if (item.number < 0) return ptx::mbarrier_arrive(full);
+    const unsigned i = say(memory, place, item), full = memory.queries_full(i);
     ptx::mbarrier_arrive_expect_tx(full, M::kQueries + M::kRowScales + M::kLargest);
     const long long row = (static_cast<long long>(work.bh) * p.queries.tiles() + work.tile) * kTile;
     const long long channels = (static_cast<long long>(work.sequence()) * p.kv_heads +
@@ -126,7 +132,7 @@ __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDe
                                              M::kValues, values);
         }
     }
-    announce(p, memory, place, {-1, 0}, {}, 0);
+    ptx::mbarrier_arrive(memory.queries_full(say(memory, place, {-1, 0})));
 }
 
 }  // namespace hopper

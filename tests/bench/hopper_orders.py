@@ -37,8 +37,8 @@ CHOICES = {
     },
     "who signals": {
         "asked once": [],
-        "asked in each tile": [("    const bool more = visit + 1 < work.visits.count;\n",
-                                "    turns.signals = threadIdx.x % 128 == 0;\n    const bool more = visit + 1 < work.visits.count;\n")],
+        "asked in each tile": [("    const float k_scale = rows.k_scales[tile];\n",
+                                "    turns.signals = threadIdx.x % 128 == 0;\n    const float k_scale = rows.k_scales[tile];\n")],
     },
 }
 
