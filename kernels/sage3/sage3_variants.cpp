@@ -88,13 +88,30 @@ Result<uint64_t> Variants::kernel(const std::string& module_key, uint64_t module
     return kernels_.emplace(key, kernel).first->second;
 }
 
+// Those of a plan that nobody has made yet, by a thread each but the first: NVRTC takes a second for one.
+std::vector<std::future<void>> Variants::make_beside(const Plan& plan, const std::vector<std::string>& keys,
+                                                     const std::string& target) {
+    std::map<std::string_view, const Step*> missing;
+    {
+        const std::lock_guard lock(mutex_);
+        for (size_t i = 0; i < keys.size(); ++i)
+            if (keys[i] != keys[0] && !modules_.contains(keys[i])) missing.emplace(keys[i], &plan.steps[i]);
+    }
+    std::vector<std::future<void>> out;
+    for (const auto& [key, step] : missing)
+        out.push_back(std::async(std::launch::async, [this, key = std::string(key), step, &target] { module(*step, target, key); }));
+    return out;
+}
+
 Result<std::vector<uint64_t>> Variants::kernels(const Plan& plan, const std::string& target) {
+    std::vector<std::string> keys;
+    for (const Step& step : plan.steps) keys.push_back(key_of(step, target));
+    const std::vector<std::future<void>> beside = make_beside(plan, keys, target);  // their end is waited for in any case
     std::vector<uint64_t> out;
-    for (const Step& step : plan.steps) {
-        const std::string key = key_of(step, target);
-        const Loaded loaded = module(step, target, key);
+    for (size_t i = 0; i < keys.size(); ++i) {
+        const Loaded loaded = module(plan.steps[i], target, keys[i]);
         if (!loaded.get()) return loaded.get().failure();
-        WW_TRY(made, kernel(key, *loaded.get(), step));
+        WW_TRY(made, kernel(keys[i], *loaded.get(), plan.steps[i]));
         out.push_back(made);
     }
     return out;

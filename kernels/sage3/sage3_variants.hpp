@@ -25,6 +25,7 @@ class Variants {
     using Loaded = std::shared_future<Result<uint64_t>>;
 
     Result<toolchain::CompileRequest> request_for(const Step& step, const std::string& target) const;
+    std::vector<std::future<void>> make_beside(const Plan& plan, const std::vector<std::string>& keys, const std::string& target);
     Loaded module(const Step& step, const std::string& target, const std::string& key);
     Result<uint64_t> load(const Step& step, const std::string& target);
     Result<uint64_t> kernel(const std::string& module_key, uint64_t module, const Step& step);
