@@ -81,7 +81,7 @@ struct Item {
     }
 };
 
-// Waits for the next place for queries and says what comes into it: which place that is.
+// Waits for the next place for queries and says what comes into it; which place that is.
 template <int kDepth>
 __device__ __forceinline__ unsigned say(const Memory<kDepth>& memory, Turn<kPlaces>& place, const Item& item) {
     const unsigned i = place.stage;
