@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The attention kernel of kernels/sage3_hopper from a text of hopper_attention.cuh, compiled by the NVRTC that torch brings, as
+"""The attention kernel of kernels/sage3_hopper, some of its headers with another text, compiled by the NVRTC that torch brings, as
 libsage3.so does. Needs no GPU."""
 import ctypes
 import pathlib
@@ -21,13 +21,13 @@ def nvrtc():
     return ctypes.CDLL("libnvrtc.so.13")
 
 
-def compiled(text, depth):
-    """The cubin for 64 or 128 channels, bf16, without a mask."""
+def compiled(headers, depth):
+    """The cubin for 64 or 128 channels, bf16, without a mask. headers: by file name, texts in the place of those in kernels/sage3."""
     library, program, size = nvrtc(), ctypes.c_void_p(), ctypes.c_size_t()
     source = (KERNELS / "sage3/hopper_attention.cu").read_text(encoding="utf-8")
-    name = b"hopper_attention.cuh"
-    done(library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"hopper_attention.cu", 1,
-                                    (ctypes.c_char_p * 1)(text.encode()), (ctypes.c_char_p * 1)(name)), "nvrtcCreateProgram")
+    texts, names = ((ctypes.c_char_p * len(headers))(*[each.encode() for each in them]) for them in (headers.values(), headers))
+    done(library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"hopper_attention.cu", len(headers), texts, names),
+         "nvrtcCreateProgram")
     options = [b"--std=c++20", b"--gpu-architecture=sm_90a", f"-DWW_HEAD_DIM={depth}".encode(), b"-DWW_TYPE=Bf16",
                b"-DWW_MASK=none", b"-DWW_V_MEAN=0", f"-I{KERNELS / 'sage3'}".encode()]
     result = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))

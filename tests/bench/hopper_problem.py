@@ -25,9 +25,9 @@ def shared_bytes(depth):
 class Kernel:
     def __init__(self, cubin, depth):
         self.shared_bytes = shared_bytes(depth)
-        module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
-        done(driver.cuModuleLoadData(ctypes.byref(module), cubin), "load")
-        done(driver.cuModuleGetFunction(ctypes.byref(self.function), module, b"hopper_attention"), "find hopper_attention")
+        self.module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
+        done(driver.cuModuleLoadData(ctypes.byref(self.module), cubin), "load")
+        done(driver.cuModuleGetFunction(ctypes.byref(self.function), self.module, b"hopper_attention"), "find hopper_attention")
         done(driver.cuFuncSetAttribute(self.function, 8, self.shared_bytes), "ask for shared memory")
 
     def launch(self, problem):
@@ -36,6 +36,14 @@ class Kernel:
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         blocks = torch.cuda.get_device_properties(0).multi_processor_count
         done(driver.cuLaunchKernel(self.function, blocks, 1, 1, THREADS, 1, 1, self.shared_bytes, stream, pointers, None), "launch")
+
+    def words(self, name):
+        """What a variable of the module holds, as numbers of 32 bits, when all launches are done."""
+        at, size = ctypes.c_uint64(), ctypes.c_size_t()
+        done(driver.cuModuleGetGlobal_v2(ctypes.byref(at), ctypes.byref(size), self.module, name.encode()), f"find {name}")
+        out = (ctypes.c_uint32 * (size.value // 4))()
+        done(driver.cuMemcpyDtoH_v2(out, at, size), f"read {name}")
+        return list(out)
 
 
 def stored(rows):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch on a CUDA GPU, for the benchmarks beside this. Imported it ends the program with exit code 77 where there is none."""
+import statistics
+import subprocess
 import sys
 
 try:
@@ -21,3 +23,17 @@ def milliseconds(function, times):
     end.record()
     end.synchronize()
     return begin.elapsed_time(end) / times
+
+
+def sustained(function, seconds):
+    """Calls for so long: milliseconds of one in the second half, and the medians there of the clock in MHz and the power in W."""
+    calls = max(2, int(seconds * 1000 / milliseconds(function, 5)))
+    asked = subprocess.Popen(["nvidia-smi", "--query-gpu=clocks.sm,power.draw.instant", "--format=csv,noheader,nounits", "-lms", "100"],
+                             stdout=subprocess.PIPE, text=True)
+    for _ in range(calls // 2):
+        function()
+    time = milliseconds(function, calls // 2)
+    asked.terminate()
+    rows = [tuple(map(float, line.split(","))) for line in asked.communicate()[0].splitlines() if line.count(",") == 1]
+    late = rows[len(rows) // 2:-1] or [(float("nan"), float("nan"))]
+    return time, *(statistics.median(column) for column in zip(*late))
