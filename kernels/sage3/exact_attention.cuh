@@ -191,8 +191,8 @@ __device__ __forceinline__ void compute(const Params<T>& p, const Memory<kConfig
     const float c = ptx::mul_rn_f32(p.scale, kLog2e);
     Turn<kStages> keys, values;
     unsigned of_queries = 0;
-    for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const Work work = Work::of<kConfig>(p, item);
+    for (Items item; item.number < items; item.next()) {
+        const Work work = Work::of<kConfig>(p, item.number);
         if (work.empty()) continue;
         const Place at = Place::of(work, threadIdx.x);
         Running<kDepth> r;
@@ -216,7 +216,7 @@ __device__ __forceinline__ void compute(const Params<T>& p, const Memory<kConfig
         }
         keys = r.keys, values = r.values;
         // Made again from numbers that the compiler does not know, so that nothing of it waits in registers meanwhile.
-        int same = item, thread = threadIdx.x;
+        int same = item.number, thread = threadIdx.x;
         asm volatile("" : "+r"(same), "+r"(thread));
         const Work again = Work::of<kConfig>(p, same);
         store_result<kDepth>(p, again, Place::of(again, thread), Staging::of(memory.start + Memory<kDepth>::kStaging, thread),

@@ -37,8 +37,8 @@ __device__ __forceinline__ void produce(const Params<T>& p, const Memory<kConfig
     using M = Memory<kDepth>;
     Turn<kStages> turn;
     unsigned of_queries = 0;
-    for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const Work work = Work::of<kConfig>(p, item);
+    for (Items item; item.number < items; item.next()) {
+        const Work work = Work::of<kConfig>(p, item.number);
         if (work.empty() || work.visits.count == 0) continue;  // then nobody waits for the queries, either
         wait(M::empty(memory.queries_full()), of_queries ^ 1);
         of_queries ^= 1;

@@ -112,11 +112,11 @@ __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDe
     using M = Memory<kDepth>;
     Turn<M::kStages> turn;
     Turn<kPlaces> place;
-    for (int number = blockIdx.x; number < items; number += gridDim.x) {
-        const Work work = Work::of<kKeys, kMask != Mask::none>(p, number / parts(kDepth));
-        const unsigned part = number % parts(kDepth);
+    for (Items made; made.number < items; made.next()) {
+        const Work work = Work::of<kKeys, kMask != Mask::none>(p, made.number / parts(kDepth));
+        const unsigned part = made.number % parts(kDepth);
         if (work.empty()) continue;
-        const Item item{number, static_cast<unsigned>(work.visits.count)};
+        const Item item{made.number, static_cast<unsigned>(work.visits.count)};
         const long long first = static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored;
         if (work.visits.count == 0) announce(p, memory, place, item, work, part);
         for (int visit = 0; visit < work.visits.count; ++visit, turn.next()) {

@@ -69,8 +69,8 @@ __device__ __forceinline__ void compute(const Params<T>& p, unsigned shared, con
     const Lane lane = Lane::of<kDepth>(threadIdx.x % 32);
     const float c = ptx::mul_rn_f32(p.scale, kLog2e);
     Turn<kStages> turn;
-    for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const Work work = Work::of<kConfig>(p, item);
+    for (Items item; item.number < items; item.next()) {
+        const Work work = Work::of<kConfig>(p, item.number);
         if (work.empty()) continue;
         const Place at = Place::of(work, threadIdx.x);
         Running<kDepth> r;
@@ -81,7 +81,7 @@ __device__ __forceinline__ void compute(const Params<T>& p, unsigned shared, con
         if constexpr (kConfig.mask == Mask::none)
             for (; visit < work.visits.count; ++visit) step<kConfig, false>(p, work, at, visit, ring, lane, turn, c, r);
         // Made again from numbers that the compiler does not know, so that nothing of it waits in registers meanwhile.
-        int same = item, thread = threadIdx.x;
+        int same = item.number, thread = threadIdx.x;
         asm volatile("" : "+r"(same), "+r"(thread));
         const Work again = Work::of<kConfig>(p, same);
         store_result<kDepth>(p, again, Place::of(again, thread), Staging::of(shared, thread), r.state, r.o);

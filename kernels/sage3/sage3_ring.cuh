@@ -48,8 +48,8 @@ __device__ __forceinline__ void produce(const Params<T>& p, const Ring<kConfig.h
     using S = Stage<kDepth>;
     constexpr unsigned kOf64 = 64 * S::kKeys / kGroup;  // bytes of V's scales of 64 channels and a tile
     Turn<kStages> turn;
-    for (int item = blockIdx.x; item < items; item += gridDim.x) {
-        const Work work = Work::of<kConfig>(p, item);
+    for (Items item; item.number < items; item.next()) {
+        const Work work = Work::of<kConfig>(p, item.number);
         if (work.empty()) continue;
         const long long head = static_cast<long long>(work.kv) * p.keys.stored;  // stored rows before it
         const float* bias = work.bias(p);
