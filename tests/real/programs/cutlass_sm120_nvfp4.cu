@@ -52,13 +52,13 @@ struct Operand {
 // A template, because nvcc copies templates to the host's compiler as they stand, and elsewhere writes
 // the types of the collectives out.
 template <class G>
-void run(real::Outcome& outcome, const real::Size& size, float alpha) {
+void run(real::Outcome& outcome, const real::Problem& problem, float alpha) {
     using K = Nvfp4Kernel<G>;
     using Adapter = cutlass::gemm::device::GemmUniversalAdapter<K>;
     using Config = typename K::CollectiveMainloop::Sm1xxBlkScaledConfig;
     using Number = typename K::CollectiveMainloop::ElementA;
     using Scale = typename K::CollectiveMainloop::ElementSF;
-    const auto [m, n, k] = size;
+    const int m = problem.m, n = problem.n, k = problem.k;
     const Operand a(m, k, 1), b(n, k, 2);
     const auto layout_a = Config::tile_atom_to_shape_SFA(cute::make_shape(m, n, k, 1));
     const auto layout_b = Config::tile_atom_to_shape_SFB(cute::make_shape(m, n, k, 1));
@@ -75,7 +75,7 @@ void run(real::Outcome& outcome, const real::Size& size, float alpha) {
          reinterpret_cast<const Number*>(on_b.get()), stride_b,
          scales_a.get(), layout_a, scales_b.get(), layout_b},
         {{alpha, 0.0f}, on_d.get(), stride_d, on_d.get(), stride_d},
-        {0, real::kMultiprocessors}};
+        {0, problem.multiprocessors}};
     Adapter gemm;
     real::check(gemm.can_implement(arguments), "can_implement");
     real::Array<uint8_t> workspace(Adapter::get_workspace_size(arguments) + 1);
@@ -86,7 +86,7 @@ void run(real::Outcome& outcome, const real::Size& size, float alpha) {
     // magnitudes so far is lost. One more for the product with alpha.
     const double accuracy = ((k + kStep - 1) / kStep + 1) * std::ldexp(1.0, -23);
     const std::vector<float> numbers_a = a.numbers(), numbers_b = b.numbers();
-    outcome.compare("d", on_d.host(), [&, n = n, k = k](size_t i) {
+    outcome.compare("d", on_d.host(), [&](size_t i) {
         const real::Dot exact = real::dot(&numbers_a[i / n * k], &numbers_b[i % n * k], k);
         const double value = double(alpha) * exact.value;
         return real::Wanted{value, real::half_ulp_bf16(value) + accuracy * double(alpha) * exact.magnitude};
