@@ -70,6 +70,9 @@ Status Ours::add_set() {
         (void)added;
     }
     for (const port::Stage& stage : port.stages) {
+        const bool asked_for = std::any_of(stage.outputs.begin(), stage.outputs.end(),
+                                           [&](const std::string& name) { return !port.bench->is_without(name); });
+        if (!asked_for) continue;
         const auto found = request_.implementation->stages.find(stage.name);
         if (found == request_.implementation->stages.end() || !std::holds_alternative<port::KernelImpl>(found->second.value))
             return fail(fmt::format("{} has no kernel for stage {}: only kernels are timed", request_.implementation->name,
@@ -78,6 +81,7 @@ Status Ours::add_set() {
         if (broken) return fail(fmt::format("unsupported: {} requires {}", request_.implementation->name, *broken));
         for (const auto* names : {&stage.outputs, &stage.scratch})
             for (const std::string& name : *names) {
+                if (port.bench->is_without(name)) continue;
                 WW_TRY(layout, port::layout_of(*port.tensor(name), *request_.scope));
                 WW_TRY(added, set.buffers->add_output(name, layout));
                 (void)added;
@@ -92,7 +96,9 @@ Status Ours::add_set() {
 Status Ours::add_step(Set& set, const port::Stage& stage, const port::StageImpl& impl) {
     const ladder::RunRequest request{.stage = &stage, .impl = &impl, .scope = request_.scope, .inputs = request_.inputs};
     const auto& kernel = std::get<port::KernelImpl>(impl.value);
-    WW_TRY(ready, runner_.ready(request, kernel, [&](const std::string& name) { return set.buffers->address(name); }));
+    WW_TRY(ready, runner_.ready(request, kernel, [&](const std::string& name) {
+        return request_.port->bench->is_without(name) ? device::Address{0} : set.buffers->address(name);
+    }));
     if (sets_.size() == 1) {
         kernels_.push_back({request_.implementation->name, request_.case_id, stage.name, ready.entry, ready.image_hash});
         if (stage.name == request_.port->bench->kernel) {
@@ -114,7 +120,7 @@ Result<double> Ours::bytes_of(const port::Stage& stage, const port::KernelImpl& 
                 const auto* map = std::get_if<port::TensorMapArg>(&arg.value);
                 return (pointer && pointer->tensor == name) || (map && map->tensor == name);
             });
-            if (!given) continue;
+            if (!given || request_.port->bench->is_without(name)) continue;
             WW_TRY(layout, port::layout_of(*request_.port->tensor(name), *request_.scope));
             sum += static_cast<double>(layout.bytes);
         }

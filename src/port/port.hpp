@@ -2,6 +2,7 @@
 // The model of a port.toml: what a port is made of. Filled by load_port (reader.hpp); it holds no
 // device and runs nothing. docs/port_toml.md describes the file.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -185,9 +186,12 @@ struct Bench {
     std::string output;      // the tensor that is judged
     std::string truth;       // a function of this program: some rows of it in double, from the port's inputs
     double relative_l1 = 0;  // an error above it is incorrect
+    std::vector<std::string> without;  // tensors that are not asked for: null pointers; a stage that makes nothing else is not run
     std::map<std::string, std::string, std::less<>> products;  // of an implementation
     std::vector<std::filesystem::path> other_gpus;             // folders of ports of the same to other GPUs
     Place place;
+
+    bool is_without(std::string_view tensor) const { return std::find(without.begin(), without.end(), tensor) != without.end(); }
 };
 
 // Somebody else's implementation, which is timed beside ours: a process that speaks docs/bench.md's protocol.

@@ -43,6 +43,23 @@ void read_output(Fields& fields, Bench& out, const Reading& reading) {
                                               "are judged; '{}' is not", out.output));
 }
 
+void read_without(const Node& list, Bench& out, Reading& reading) {
+    for (const Node& item : list.items) {
+        const auto error = [&](std::string message) { reading.out.push_back(item.place.error(std::move(message))); };
+        if (item.kind != Node::Kind::string) {
+            error("an entry of 'without' must be a string, the name of a tensor");
+            continue;
+        }
+        const TensorSpec* tensor = reading.port.tensor(item.string);
+        if (!tensor)
+            error(unknown("tensor", item.string, names_of(reading.port.tensors)));
+        else if ((tensor->role != Role::output && tensor->role != Role::intermediate) || item.string == out.output)
+            error(fmt::format("'without' names outputs and intermediates that 'output' does not need; '{}' is not one", item.string));
+        else
+            out.without.push_back(item.string);
+    }
+}
+
 void read_bench_products(const Node& table, Bench& out, Reading& reading) {
     Fields fields(table, "'products' of [bench]", reading.out);
     std::vector<std::string> candidates;
@@ -101,6 +118,7 @@ void read_bench(const Node& table, Reading& reading) {
     out.truth = fields.need_string("truth").value_or("");
     fields.need("relative_l1");
     out.relative_l1 = read_limit(fields).value_or(0);
+    if (const Node* without = fields.get("without", Node::Kind::array)) read_without(*without, out, reading);
     if (const Node* products = fields.get("products", Node::Kind::table)) read_bench_products(*products, out, reading);
     if (const Node* others = fields.get("other_gpus", Node::Kind::array)) read_other_gpus(*others, out, reading);
     fields.finish();

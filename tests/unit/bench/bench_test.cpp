@@ -254,6 +254,50 @@ TEST_F(Bench, OursAndPeersAreTimedInTurnsAndCompared) {
     EXPECT_EQ(c.against_fastest(*kernel)->peer, "fast");
 }
 
+// A stage and an output that nobody is asked for: the one is not run, the other is a null pointer.
+TEST_F(Bench, WhatIsNotAskedForIsLeftOut) {
+    std::string text = kPort;
+    const auto replace = [&](const std::string& from, const std::string& to) {
+        ASSERT_NE(text.find(from), std::string::npos) << from;
+        text.replace(text.find(from), from.size(), to);
+    };
+    const std::string tensor = "dtype = \"f32\"\nshape = [2, \"N\", 4]\n";
+    replace("[[stage]]\nname = \"second\"\ninputs = [\"y\"]\noutputs = [\"z\"]",
+            "[tensors.w]\n" + tensor + "role = \"intermediate\"\n[tensors.u]\n" + tensor + "role = \"output\"\n" +
+                "[[stage]]\nname = \"extra\"\ninputs = [\"x\"]\noutputs = [\"w\"]\n" +
+                "[[stage]]\nname = \"second\"\ninputs = [\"y\", \"w\"]\noutputs = [\"z\", \"u\"]");
+    replace("args = [\"y\", \"z\"]", "args = [\"y\", \"z\", \"w\", \"u\"]");
+    replace("relative_l1 = 0.01\n", "relative_l1 = 0.01\nwithout = [\"w\", \"u\"]\n");
+    text += "[implementations.reference.extra]\nkind = \"library\"\nsymbol = \"none\"\n[implementations.mine.extra]\nkind = \"kernel\"\n"
+            "source = \"fake.ptx\"\nentry = \"extra\"\ngrid = [1]\nblock = [1]\nargs = [\"x\", \"w\"]\n";
+    ASSERT_TRUE(write_file(folder_.path() / "port.toml", text));
+    uint64_t others = 0;
+    int extra = 0;
+    const auto copy = [](const FakeDevice::Context& c) -> Status {
+        for (uint64_t i = 0; i < 80; ++i) c.store(c.argument<uint64_t>(1) + 4 * i, c.load<float>(c.argument<uint64_t>(0) + 4 * i), 0);
+        return ok();
+    };
+    const std::vector<device::Param> two = {{"from", 0, 8, 8}, {"to", 8, 8, 8}};
+    const FakeDevice::Kernel first{.params = two, .body = copy};
+    const FakeDevice::Kernel never{.params = two, .body = [&extra](const FakeDevice::Context&) { return ++extra, ok(); }};
+    const FakeDevice::Kernel second{.params = {{"from", 0, 8, 8}, {"to", 8, 8, 8}, {"w", 16, 8, 8}, {"u", 24, 8, 8}},
+                                    .body = [&others, copy](const FakeDevice::Context& c) {
+                                        others |= c.argument<uint64_t>(2) | c.argument<uint64_t>(3);
+                                        return copy(c);
+                                    }};
+    const auto report = bench::run({.port = folder_.path(), .case_globs = {"bench_one"}, .rounds = 6,
+                                    .open_device = [&](const std::string&, uint32_t) -> Result<std::unique_ptr<device::Device>> {
+                                        return std::unique_ptr<device::Device>(new ClockedDevice(std::map<std::string, FakeDevice::Kernel>{
+                                            {"first", first}, {"extra", never}, {"second", second}}));
+                                    },
+                                    .libraries = {{"rows_of_x", rows_of_x}}});
+    ASSERT_TRUE(report) << format(report.error());
+    EXPECT_TRUE(report->good());
+    EXPECT_EQ(report->kernels.size(), 2U);
+    EXPECT_EQ(others, 0U);
+    EXPECT_EQ(extra, 0);
+}
+
 TEST_F(Bench, APeerThatIsNotRightIsNotCompared) {
     const Case c = run_one({"wrong", "short", "other name", "few", "lying", "missing", "mad", "not for this"});
     const auto is = [&](const char* name, Subject::State state, const char* why) {
