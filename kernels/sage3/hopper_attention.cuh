@@ -169,8 +169,8 @@ __device__ __forceinline__ Item begin_item(const Memory<kDepth>& memory, const T
     return item;
 }
 
-// One tile of keys, whose S has begun, and whether more of the item follow; the next tile's S begins as soon as this one's registers are free, behind P V. Behind
-// the last P V of an item of work the next item's S begins: item is that from then on.
+// One tile of keys, whose S has begun; more: others of the item follow. The next tile's S begins as soon as this one's registers
+// are free, behind P V. Behind the last P V of an item of work the next item's S begins: item is that from then on.
 template <int kDepth, Mask kMask, bool kMasked, class T>
 __device__ __forceinline__ void step(const Int8Params<T>& p, const Work& work, const Place& at, int part, int tile, bool more,
                                      const Memory<kDepth>& memory, Turns<kDepth>& turns, int (&s)[kKeys / 2],
@@ -260,7 +260,8 @@ __device__ __forceinline__ void compute(const Int8Params<T>& p, const Memory<kDe
         const Visits& visits = work.visits;
         int visit = 0;
         for (; visit < visits.masked(); ++visit)
-            step<kDepth, kMask, true>(p, work, at, part, visits.tile(visit), visit + 1 < visits.count, memory, turns, s, rows, item);
+            step<kDepth, kMask, true>(p, work, at, part, visits.tile(visit), visit + 1 < visits.count, memory, turns, s, rows,
+                                      item);
         if constexpr (kMask == Mask::none)  // the other tiles follow each other from the last down
             for (int tile = visits.tile(visit); visit < visits.count; ++visit, --tile)
                 step<kDepth, kMask, false>(p, work, at, part, tile, visit + 1 < visits.count, memory, turns, s, rows, item);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <system_error>
 
 #include "base/files.hpp"
 #include "sage3/sage3_sources.hpp"
@@ -88,7 +89,8 @@ Result<uint64_t> Variants::kernel(const std::string& module_key, uint64_t module
     return kernels_.emplace(key, kernel).first->second;
 }
 
-// Those of a plan that nobody has made yet, by a thread each but the first: NVRTC takes a second for one.
+// Those of a plan that nobody has made yet, by a thread each but the first, for NVRTC takes half a second or more for one. Without
+// threads the caller makes them all.
 std::vector<std::future<void>> Variants::make_beside(const Plan& plan, const std::vector<std::string>& keys,
                                                      const std::string& target) {
     std::map<std::string_view, const Step*> missing;
@@ -98,8 +100,11 @@ std::vector<std::future<void>> Variants::make_beside(const Plan& plan, const std
             if (keys[i] != keys[0] && !modules_.contains(keys[i])) missing.emplace(keys[i], &plan.steps[i]);
     }
     std::vector<std::future<void>> out;
-    for (const auto& [key, step] : missing)
-        out.push_back(std::async(std::launch::async, [this, key = std::string(key), step, &target] { module(*step, target, key); }));
+    try {
+        for (const auto& [key, step] : missing)
+            out.push_back(std::async(std::launch::async, [this, key = std::string(key), step, &target] { module(*step, target, key); }));
+    } catch (const std::system_error&) {
+    }
     return out;
 }
 

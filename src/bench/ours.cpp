@@ -96,6 +96,9 @@ Status Ours::add_set() {
 Status Ours::add_step(Set& set, const port::Stage& stage, const port::StageImpl& impl) {
     const ladder::RunRequest request{.stage = &stage, .impl = &impl, .scope = request_.scope, .inputs = request_.inputs};
     const auto& kernel = std::get<port::KernelImpl>(impl.value);
+    for (const port::Arg& arg : kernel.args)
+        if (const auto* map = std::get_if<port::TensorMapArg>(&arg.value); map && request_.port->bench->is_without(map->tensor))
+            return fail(fmt::format("[bench] is without '{}', of which stage {} is given a tensor map", map->tensor, stage.name));
     WW_TRY(ready, runner_.ready(request, kernel, [&](const std::string& name) {
         return request_.port->bench->is_without(name) ? device::Address{0} : set.buffers->address(name);
     }));

@@ -54,10 +54,14 @@ void read_without(const Node& list, Bench& out, Reading& reading) {
         if (!tensor)
             error(unknown("tensor", item.string, names_of(reading.port.tensors)));
         else if ((tensor->role != Role::output && tensor->role != Role::intermediate) || item.string == out.output)
-            error(fmt::format("'without' names outputs and intermediates that 'output' does not need; '{}' is not one", item.string));
+            error(fmt::format("'without' names outputs other than 'output', and intermediates; '{}' is not one", item.string));
         else
             out.without.push_back(item.string);
     }
+    const Stage* kernel = reading.port.stage(out.kernel);
+    if (kernel && !kernel->outputs.empty() && std::all_of(kernel->outputs.begin(), kernel->outputs.end(),
+                                                          [&](const std::string& name) { return out.is_without(name); }))
+        reading.out.push_back(list.place.error(fmt::format("'without' names all that stage '{}' makes, the kernel that is timed", out.kernel)));
 }
 
 void read_bench_products(const Node& table, Bench& out, Reading& reading) {

@@ -79,10 +79,8 @@ void Checker::by_threads(const MemoryEvent& event) {
         if (!access.shadow) continue;
         if (access.shadow->ended.epoch) judge_after_end(access, address, event.bytes);
         if (is_strong) {
-            // Who acquires what a write releases comes after the write itself, too.
-            access.record.epoch = warp.now();
+            access.record.epoch = warp.now();  // before it releases: who acquires that comes after the write itself, too
             strong(event, lane, warp);
-            if (!access.write || !ordering.releases()) access.record.epoch = warp.now();
         }
         if (each_its_own) {
             clock = warp.group_of(lane).clock.get();

@@ -26,7 +26,7 @@ LEFT_OUT = {
     "tensor cores": [P_V, (KERNEL, STEPS_OF_Q_K, STEPS_OF_Q_K.replace("kDepth / 32", "0"))],
     "additions to O": [(KERNEL, "for (int i = 0; i < kWidth / 2; ++i) rows.o[i / 4][i % 4] = ptx::fma",
                         "for (int i = 0; i < 4; ++i) rows.o[i / 4][i % 4] = ptx::fma")],
-    "loads of K and V but the first": [(LOADER, LOAD_KEYS, ONLY_THE_FIRST.format(LOAD_KEYS, "keys")),
+    "loads of K and V but an item's first three": [(LOADER, LOAD_KEYS, ONLY_THE_FIRST.format(LOAD_KEYS, "keys")),
                                        (LOADER, LOAD_VALUES, ONLY_THE_FIRST.format(LOAD_VALUES, "values"))],
     "the second warpgroup (half of the rows)": [
         (KERNEL, "    compute<kDepth, kMask>(p, memory);", "    if (threadIdx.x < 128) compute<kDepth, kMask>(p, memory);"),

@@ -58,7 +58,7 @@ CHOICES = {
                        (SUMS_OF_P_V, "    for (float& each : rescale) each = ptx::ex2_approx_ftz_f32(each);\n" + SUMS_OF_P_V)],
     },
     "O is added": {"by channels": [], "by rows": [(ADD_O, ADD_O_BY_ROWS)]},
-    "sums are added": {"behind O": [], "before O": [(ADD_SUMS, ""), ("    fence_operands(o);\n    if (turns", "    fence_operands(o);\n" + ADD_SUMS + "    if (turns")]},
+    "sums are added": {"behind O": [], "before O": [(ADD_SUMS, ""), (VALUES_BACK, ADD_SUMS + VALUES_BACK)]},
 }
 
 

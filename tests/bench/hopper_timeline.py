@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """When the warpgroups of the attention kernel of kernels/sage3_hopper do what, on a CUDA GPU of sm_90: one thread of each reads the
-clock four times in each tile of keys, in one block. Medians over the tiles of one item of work, for both warpgroups and for one alone.
-The stamps change how ptxas orders the tile (TFLOP/s with them are printed beside those without).
+clock four times in each tile of keys, in one block. Medians over the tiles of the block's last item of work, for both warpgroups
+and for one alone. The stamps change how ptxas orders the tile (TFLOP/s with them are printed beside those without), and it may
+move arithmetic over them.
 
     python3 tests/bench/hopper_timeline.py [--with NAME=FOLDER ...]
     python3 tests/bench/hopper_timeline.py --check      that the stamps still fit into hopper_attention.cuh; needs no GPU

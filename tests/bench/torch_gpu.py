@@ -28,12 +28,15 @@ def milliseconds(function, times):
 def sustained(function, seconds):
     """Calls for so long: milliseconds of one in the second half, and the medians there of the clock in MHz and the power in W."""
     calls = max(2, int(seconds * 1000 / milliseconds(function, 5)))
-    asked = subprocess.Popen(["nvidia-smi", "--query-gpu=clocks.sm,power.draw.instant", "--format=csv,noheader,nounits", "-lms", "100"],
+    gpu = f"GPU-{torch.cuda.get_device_properties(torch.cuda.current_device()).uuid}"
+    asked = subprocess.Popen(["nvidia-smi", "-i", gpu, "--query-gpu=clocks.sm,power.draw.instant", "--format=csv,noheader,nounits", "-lms", "100"],
                              stdout=subprocess.PIPE, text=True)
-    for _ in range(calls // 2):
-        function()
-    time = milliseconds(function, calls // 2)
-    asked.terminate()
-    rows = [tuple(map(float, line.split(","))) for line in asked.communicate()[0].splitlines() if line.count(",") == 1]
-    late = rows[len(rows) // 2:-1] or [(float("nan"), float("nan"))]
-    return time, *(statistics.median(column) for column in zip(*late))
+    try:
+        for _ in range(calls // 2):
+            function()
+        time = milliseconds(function, calls // 2)
+    finally:
+        asked.terminate()
+    rows = [line.split(",") for line in asked.communicate()[0].splitlines() if line.count(",") == 1 and "[" not in line]
+    late = rows[len(rows) // 2:-1] or [("nan", "nan")]
+    return time, *(statistics.median(map(float, column)) for column in zip(*late))
