@@ -29,7 +29,7 @@ class Backend {
     virtual Result<Entered> enter(const void* memory) = 0;
     // The kernels can use it: it is memory of the GPU that was entered.
     virtual Status check_memory(const Entered& entered, std::string_view argument, const void* memory) = 0;
-    // Compiles and loads. The modules live as long as the back end.
+    // Compiles and loads; by any thread, entered or not. The modules live as long as the back end.
     virtual Result<uint64_t> load(const toolchain::CompileRequest& request) = 0;
     virtual Result<uint64_t> kernel(uint64_t module, const std::string& entry) = 0;
     // Loads the kernel into what was entered, so that a launch need not.

@@ -15,7 +15,7 @@ static double seconds(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Wall time, and what it would be on cores of its own: a machine may be busy with other things. */
+/* Wall time, and processor time of all threads: on a machine that is busy with other things the smaller counts. */
 struct took {
     double wall, cpu;
 };
