@@ -33,6 +33,17 @@ void judge_number(const std::string& what, int64_t recorded, int64_t now, GateRe
         out.notes.push_back(fmt::format("{} {}, recorded are {}", what, now, recorded));
 }
 
+// ptxas does not make the same loop of the same text every time: of sage3_key_bias 1,058 or 1,061 instructions, in an inner loop 404 or
+// 409.
+constexpr int64_t kSlackOfLoops = 50;  // one more in so many
+
+void judge_loop(const std::string& what, int64_t recorded, int64_t now, GateReport::Kernel& out) {
+    if (now > recorded && now <= recorded + recorded / kSlackOfLoops)
+        out.notes.push_back(fmt::format("{} {}, recorded are {}: ptxas varies by as much", what, now, recorded));
+    else
+        judge_number(what, recorded, now, out);
+}
+
 // The figure that a kernel on tensor cores lives by; one that has it must have it recorded.
 void judge_main_loop(const Allowance& recorded, const Allowance& now, GateReport::Kernel& out) {
     if (!now.main_loop) {
@@ -53,14 +64,14 @@ GateReport::Kernel judge_kernel(const std::string& name, const Allowance& record
     judge_main_loop(recorded, now, out);
     if (same_tree(recorded.loops, now.loops)) {
         for (size_t i = 0; i < now.loops.size(); ++i)
-            judge_number(fmt::format("instructions of loop {} (depth {})", i, now.loops[i].depth),
-                         recorded.loops[i].instructions, now.loops[i].instructions, out);
+            judge_loop(fmt::format("instructions of loop {} (depth {})", i, now.loops[i].depth),
+                       recorded.loops[i].instructions, now.loops[i].instructions, out);
         return out;
     }
     // No loop of one is a loop of the other: only their sums can be told apart.
     out.notes.push_back(fmt::format("its loops are others: {} were recorded, now there are {}", recorded.loops.size(),
                                     now.loops.size()));
-    judge_number("instructions of all loops", outermost(recorded.loops), outermost(now.loops), out);
+    judge_loop("instructions of all loops", outermost(recorded.loops), outermost(now.loops), out);
     return out;
 }
 

@@ -106,7 +106,7 @@ SAGE3 = [
      {"options": ["--case", "mask_added", "--rung", "stage/*"], "rung": "stage/fp4/attention/mask_added", "kind": "wrong", "tap": "s"}),
     ("a mean of V that does not come back", EPILOGUE, "p.v_mean ? p.v_mean +", "false ? p.v_mean +",
      {"options": ["--case", "smooth_v"], "rung": "stage/fp4/attention/smooth_v", "kind": "wrong", "output": "o"}),
-    ("work left out", ATTENTION, "item < items; item += gridDim.x", "item < items - 1; item += gridDim.x",
+    ("work left out", ATTENTION, "item.number < items; item.next()", "item.number < items - 1; item.next()",
      {"options": ["--case", "gqa_9_3", "--rung", "stage/*"], "rung": "stage/fp4/attention/gqa_9_3"}),
 ]
 

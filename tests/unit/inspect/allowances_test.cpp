@@ -22,7 +22,8 @@ TEST(Allowances, AreReadAsTheyAreWritten) {
 }
 
 TEST(Allowances, EachFigureAloneFails) {
-    const Allowances recorded = two_kernels();
+    Allowances recorded = two_kernels();
+    recorded.kernels["a.sm_90a a"].loops = {{1, 49}, {2, 30}};
     EXPECT_TRUE(judge(recorded, recorded).ok());
     Allowances now = recorded;
     Allowance& a = now.kernels["a.sm_90a a"];
@@ -53,7 +54,21 @@ TEST(Allowances, OtherLoopsAreJudgedByTheOutermostSum) {
     Allowances now = recorded;
     now.kernels["a.sm_90a a"].loops = {{1, 50}, {1, 50}};
     EXPECT_TRUE(judge(recorded, now).ok());
-    now.kernels["a.sm_90a a"].loops = {{1, 50}, {1, 51}, {2, 1}};
+    now.kernels["a.sm_90a a"].loops = {{1, 50}, {1, 53}, {2, 1}};
+    EXPECT_FALSE(judge(recorded, now).ok());
+}
+
+TEST(Allowances, LoopsMayVaryByTwoPerCent) {
+    Allowances recorded = two_kernels();
+    recorded.kernels["a.sm_90a a"].loops = {{1, 1000}, {2, 49}};
+    Allowances now = recorded;
+    std::vector<Allowance::Loop>& loops = now.kernels["a.sm_90a a"].loops;
+    loops[0].instructions = 1020;
+    EXPECT_TRUE(judge(recorded, now).ok());
+    EXPECT_EQ(judge(recorded, now).kernels[0].notes.size(), 1u);
+    loops[0].instructions = 1021;
+    EXPECT_FALSE(judge(recorded, now).ok());
+    loops = {{1, 1000}, {2, 50}};
     EXPECT_FALSE(judge(recorded, now).ok());
 }
 
