@@ -70,9 +70,7 @@ Status Ours::add_set() {
         (void)added;
     }
     for (const port::Stage& stage : port.stages) {
-        const bool asked_for = std::any_of(stage.outputs.begin(), stage.outputs.end(),
-                                           [&](const std::string& name) { return !port.bench->is_without(name); });
-        if (!asked_for) continue;
+        if (port.bench->is_without(stage)) continue;
         const auto found = request_.implementation->stages.find(stage.name);
         if (found == request_.implementation->stages.end() || !std::holds_alternative<port::KernelImpl>(found->second.value))
             return fail(fmt::format("{} has no kernel for stage {}: only kernels are timed", request_.implementation->name,

@@ -192,6 +192,10 @@ struct Bench {
     Place place;
 
     bool is_without(std::string_view tensor) const { return std::find(without.begin(), without.end(), tensor) != without.end(); }
+    // All that it makes is not asked for.
+    bool is_without(const Stage& stage) const {
+        return std::all_of(stage.outputs.begin(), stage.outputs.end(), [this](const std::string& name) { return is_without(name); });
+    }
 };
 
 // Somebody else's implementation, which is timed beside ours: a process that speaks docs/bench.md's protocol.

@@ -59,8 +59,7 @@ void read_without(const Node& list, Bench& out, Reading& reading) {
             out.without.push_back(item.string);
     }
     const Stage* kernel = reading.port.stage(out.kernel);
-    if (kernel && !kernel->outputs.empty() && std::all_of(kernel->outputs.begin(), kernel->outputs.end(),
-                                                          [&](const std::string& name) { return out.is_without(name); }))
+    if (kernel && out.is_without(*kernel))
         reading.out.push_back(list.place.error(fmt::format("'without' names all that stage '{}' makes, the kernel that is timed", out.kernel)));
 }
 

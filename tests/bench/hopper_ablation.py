@@ -16,7 +16,7 @@ import sys
 from hopper_left_out import versions
 from hopper_nvrtc import compiled
 from hopper_problem import TILE, Kernel, Problem, cudnn
-from hopper_texts import texts
+from hopper_texts import named, texts
 from torch_gpu import milliseconds, sustained, torch
 
 
@@ -39,10 +39,7 @@ def main():
     options = parser.parse_args()
     batch, heads, length = map(int, options.shape.split(","))
     problem = Problem(batch, heads, length, options.causal, options.depth)
-    kernels = versions(texts())
-    for each in options.others:
-        name, _, folder = each.partition("=")
-        kernels[name] = texts() | texts(folder)
+    kernels = versions(texts()) | named(options.others)
     runs = {}
     for name, each in kernels.items():
         runs[name] = lambda kernel=Kernel(compiled(each, options.depth), options.depth): kernel.launch(problem)

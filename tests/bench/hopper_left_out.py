@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The versions of the Hopper kernel's headers that hopper_ablation.py times: each lacks one part. As a program: checks that every
 part is still there, once."""
-from hopper_texts import KERNEL, LOADER, edited, texts
+from hopper_texts import BEGIN_P_V, KERNEL, LOADER, edited, texts
 
 EXPONENT = "ptx::fma_rn_f32(score, scaling.factor[half], offset[half])"
-P_V = (KERNEL, "    begin_p_v<kWidth>(codes, memory.values(stage), o);\n",
-       "    for (int i = 0; i < kWidth / 2 + 4; ++i) o[i] = __int_as_float(codes[i / 4 % 4][i % 4]);\n")
+P_V = (KERNEL, BEGIN_P_V, "    for (int i = 0; i < kWidth / 2 + 4; ++i) o[i] = __int_as_float(codes[i / 4 % 4][i % 4]);\n")
 STEPS_OF_Q_K = "for (int step = 0; step < kDepth / 32; ++step) {\n        constexpr int kRow"
 LOAD_KEYS = """ptx::mbarrier_arrive_expect_tx_relaxed_cta(keys, M::kCodes);
             ptx::cp_async_bulk_shared_global(memory.keys(turn.stage), p.k_codes + row * kDepth, M::kCodes, keys);
@@ -27,7 +26,7 @@ LEFT_OUT = {
     "additions to O": [(KERNEL, "for (int i = 0; i < kWidth / 2; ++i) rows.o[i / 4][i % 4] = ptx::fma",
                         "for (int i = 0; i < 4; ++i) rows.o[i / 4][i % 4] = ptx::fma")],
     "loads of K and V but an item's first three": [(LOADER, LOAD_KEYS, ONLY_THE_FIRST.format(LOAD_KEYS, "keys")),
-                                       (LOADER, LOAD_VALUES, ONLY_THE_FIRST.format(LOAD_VALUES, "values"))],
+                                                   (LOADER, LOAD_VALUES, ONLY_THE_FIRST.format(LOAD_VALUES, "values"))],
     "the second warpgroup (half of the rows)": [
         (KERNEL, "    compute<kDepth, kMask>(p, memory);", "    if (threadIdx.x < 128) compute<kDepth, kMask>(p, memory);"),
         (KERNEL, "memory.init(128 * kGroups, kGroups)", "memory.init(128, 1)")],

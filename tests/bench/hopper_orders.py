@@ -15,14 +15,12 @@ import statistics
 import sys
 
 from hopper_nvrtc import compiled
-from hopper_texts import KERNEL, edited, texts
+from hopper_texts import BEGIN_P_V, KERNEL, VALUES_BACK, edited, texts
 
 LOAD_SCALE = "    const float k_scale = rows.k_scales[tile];\n"
 KEYS_BACK = "    if (turns.signals) ptx::mbarrier_arrive(M::empty(keys));\n"
-BEGIN_P_V = "    begin_p_v<kWidth>(codes, memory.values(stage), o);\n"
 SUMS_OF_P_V = "    float o[kWidth / 2 + 4];\n"
 BEFORE_SOFTMAX = "    const Scaling scaling{{ptx::mul_rn_f32(rows.scale[0]"
-VALUES_BACK = "    if (turns.signals) ptx::mbarrier_arrive(M::empty(values));\n"
 STEPS, PARTS = "for (int step = 0; step < kKeys / 32; ++step)\n#pragma unroll\n", "for (int i = 0; i < 4; ++i) {  // row half"
 ADD_O = """#pragma unroll
     for (int i = 0; i < kWidth / 2; ++i) rows.o[i / 4][i % 4] = ptx::fma_rn_f32(rows.o[i / 4][i % 4], rescale[i % 4 / 2], o[i]);

@@ -3,15 +3,24 @@
 import pathlib
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "kernels/sage3"
+from hopper_nvrtc import KERNELS
+
 KERNEL = "hopper_attention.cuh"
 LOADER = "hopper_ring.cuh"
+# What stands in KERNEL and several of them exchange.
+BEGIN_P_V = "    begin_p_v<kWidth>(codes, memory.values(stage), o);\n"
+VALUES_BACK = "    if (turns.signals) ptx::mbarrier_arrive(M::empty(values));\n"
 
 
-def texts(folder=FOLDER):
+def texts(folder=KERNELS / "sage3"):
     """By file name, the headers of a folder that may be other than those in kernels/sage3."""
     found = {each.name: each.read_text(encoding="utf-8") for each in sorted(pathlib.Path(folder).glob("hopper_*.cuh"))}
     return found or sys.exit(f"{folder} has no hopper_*.cuh")
+
+
+def named(options):
+    """By name, the headers with those of a folder in their place, of options NAME=FOLDER."""
+    return {name: texts() | texts(folder) for name, _, folder in (each.partition("=") for each in options)}
 
 
 def edited(headers, name, edits):

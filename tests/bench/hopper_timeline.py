@@ -13,13 +13,13 @@ import argparse
 import statistics
 import sys
 
-from hopper_left_out import LEFT_OUT
+from hopper_left_out import versions
 from hopper_nvrtc import compiled
-from hopper_texts import KERNEL, edited, texts
+from hopper_texts import BEGIN_P_V, KERNEL, VALUES_BACK, edited, named, texts
 
 LENGTH, SKIPPED = 16384, 4  # tokens; tiles at both ends of the item
 TILES = LENGTH // 128
-AWAY = "the second warpgroup (half of the rows)"
+VERSIONS = ("as it is", "without the second warpgroup (half of the rows)")
 STAMP = f"""__device__ unsigned g_stamps[2 * {TILES} * 4];  // by warpgroup, tile, moment
 __device__ __forceinline__ void stamp(int tile, int moment) {{
     if (blockIdx.x != 0 || threadIdx.x % 128 != 0) return;
@@ -30,8 +30,7 @@ __device__ __forceinline__ void stamp(int tile, int moment) {{
 
 """
 MOMENTS = ("S is there", "P V begins", "P V is there", "O is added")
-PLACES = ("    wait(values, parity);  // here", "    begin_p_v<kWidth>(codes, memory.values(stage), o);\n",
-          "    if (turns.signals) ptx::mbarrier_arrive(M::empty(values));\n", "    if (part == 0) tap_sums(")
+PLACES = ("    wait(values, parity);  // here", BEGIN_P_V, VALUES_BACK, "    if (part == 0) tap_sums(")
 
 
 def stamped(headers):
@@ -74,10 +73,8 @@ def main():
     parser.add_argument("--with", action="append", default=[], dest="others", metavar="NAME=FOLDER")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    kernels = {"as it is": texts(), "without " + AWAY: edited(texts(), AWAY, LEFT_OUT[AWAY])}
-    for each in options.others:
-        name, _, folder = each.partition("=")
-        kernels[name] = texts() | texts(folder)
+    made = versions(texts())
+    kernels = {name: made[name] for name in VERSIONS} | named(options.others)
     if options.check:
         print(f"{len({each[KERNEL] for each in map(stamped, kernels.values())})} versions")
     else:
