@@ -122,14 +122,16 @@ std::string variant_of(const ladder::Build& build, const std::vector<ladder::Bui
     return out;
 }
 
-Result<Image> image_of(const ladder::Build& build, const std::string& target) {
+Result<Image> image_of(const ladder::Build& build, const std::string& target, int trial) {
     using Source = port::KernelImpl::Source;
     if (build.kernel.kind == Source::cubin) return from_cubin(build.kernel.source);
     if (build.kernel.kind == Source::ptx) {
         WW_TRY(ptx, read_file(build.kernel.source));
         return from_ptx(build.kernel.source, std::move(ptx), target, ladder::assemble_options(build.kernel.options));
     }
-    return compile(build.request, target);
+    toolchain::CompileRequest request = build.request;
+    request.trial = trial;
+    return compile(std::move(request), target);
 }
 
 Result<std::vector<Image>> from_port(const Request& request) {
@@ -145,8 +147,10 @@ Result<std::vector<Image>> from_port(const Request& request) {
             targets.push_back(own.empty() ? "sm_90a" : own);
         }
         for (const std::string& target : targets) {
-            WW_TRY(image, image_of(build, target));
-            image.stem = build.entry + variant_of(build, builds);
+            const std::string stem = build.entry + variant_of(build, builds);
+            if (!request.files.empty() && request.files.count(stem + "." + target) == 0) continue;
+            WW_TRY(image, image_of(build, target, request.trial));
+            image.stem = stem;
             image.entry = build.entry;
             image.implementation = build.implementation;
             image.stages = build.stages;
@@ -167,6 +171,7 @@ Result<std::vector<Image>> from_cuda(const Request& request) {
     compile_request.defines = request.defines;
     compile_request.include_dirs = request.include_dirs;
     compile_request.options = request.options;
+    compile_request.trial = request.trial;
     std::vector<std::string> targets = request.targets;
     if (targets.empty()) targets.push_back("sm_90a");
     std::vector<Image> out;

@@ -3,6 +3,7 @@
 // each target. Nothing here needs a GPU.
 #pragma once
 #include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ struct Request {
     int threads = 0;                   // of a block; 0: the port's, else the launch bounds
     uint64_t shared_bytes = 0;         // dynamic
     ladder::PlanTable plans;
+    int trial = 0;                // toolchain::CompileRequest's, of CUDA C++ that NVRTC compiles
+    std::set<std::string> files;  // of a port: only these, "softmax_plain.sm_90a"; empty: all
 };
 
 // One cubin and all that is known of how it was made.

@@ -2,8 +2,10 @@
 // `asm gate`: what each kernel of a port may use, as resources.txt beside port.toml records it, and
 // whether a build of now uses more. docs/asm.md has the file's grammar.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,9 +26,11 @@ struct Allowance {
     // For 64 tensor instructions, rounded up; nothing where the kernel's main loop has none.
     struct MainLoop {
         int64_t instructions = 0, mufu = 0;
+        bool operator==(const MainLoop&) const = default;
     };
     std::optional<MainLoop> main_loop;
     std::vector<Loop> loops;  // as in asm_info: an outer loop first
+    bool operator==(const Allowance&) const = default;
 };
 
 struct Allowances {
@@ -56,6 +60,14 @@ struct GateReport {
     bool ok() const;
 };
 GateReport judge(const Allowances& recorded, const Allowances& now);
+
+// A compilation's figures: the trial's number (toolchain::CompileRequest), and of which files, "softmax_plain.sm_90a"; empty: of all.
+using Build = std::function<Result<Allowances>(int trial, const std::set<std::string>& files)>;
+// NVRTC does not always make the same of the same text. So a kernel fails if each of kTrials compilations exceeds its figures, and what
+// two of them agree on is recorded (the first's, where no two do).
+constexpr int kTrials = 6;
+Result<GateReport> judge_trials(const Allowances& recorded, const Build& build);
+Result<Allowances> agreed(const Build& build);
 
 // Builds the port for the targets that its resources.txt names, and judges it.
 Result<GateReport> gate(const Request& request);

@@ -76,6 +76,7 @@ void add_dependencies(CacheKey& key, const CompileRequest& request, const Includ
     for (const fs::path& dir : cuda_dirs)
         if (fs::exists(dir / "cuda.h", code)) key.add_file_identity(dir / "cuda.h");
     key.add_file_identity(nvrtc.path);
+    if (request.trial != 0) key.add(fmt::format("trial {}", request.trial));
 }
 
 std::string sized(const Nvrtc& api, Nvrtc::Program program, int (*size_of)(Nvrtc::Program, size_t*),

@@ -21,6 +21,9 @@ struct CompileRequest {
     std::vector<std::string> options;                          // further NVRTC options
     bool line_info = true;                                     // .loc lines in the PTX
     bool cuda_headers = true;  // false: the source includes none of CUDA's own; then they need not be there
+    // NVRTC does not make the same PTX of the same text every time (13.0: where some pass follows the order of addresses). Each number
+    // has a compilation of its own; the cache keeps them apart.
+    int trial = 0;
 };
 
 struct Compiled {

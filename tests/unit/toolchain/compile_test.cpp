@@ -101,6 +101,9 @@ TEST_F(CompileTest, EveryInputIsPartOfTheKey) {
     changed = compile_ptx(scale);
     EXPECT_FALSE(changed->cached);
     EXPECT_EQ(changed->ptx.find(".loc"), std::string::npos);
+    scale.trial = 1;
+    EXPECT_FALSE(compile_ptx(scale)->cached);
+    EXPECT_TRUE(compile_ptx(scale)->cached);
 }
 
 TEST_F(CompileTest, AHeaderThatAppearsIsSeen) {
