@@ -20,6 +20,13 @@ __device__ __forceinline__ unsigned shfl_sync_bfly_b32(unsigned a, int lane_mask
     return d;
 }
 
+// a of a lane of the warp, among those of `members`.
+__device__ __forceinline__ unsigned shfl_sync_idx_b32(unsigned a, unsigned lane, unsigned members) {
+    unsigned d;
+    asm volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, %3;" : "=r"(d) : "r"(a), "r"(lane), "r"(members));
+    return d;
+}
+
 // Whether any lane of the warp says so.
 __device__ __forceinline__ bool vote_sync_any(bool a) {
     unsigned d;

@@ -3,6 +3,7 @@
 // tiles of keys and values through a ring of mbarriers.
 #pragma once
 #include "../common/mbarrier_ring.cuh"
+#include "../common/ptx_atom.cuh"
 #include "sage3_epilogue.cuh"
 #include "sage3_params.cuh"
 
@@ -29,6 +30,7 @@ struct Int8Params : Call<T> {
     const float* k_scales;         // [BHkv, stored k / 128]
     const unsigned char* v_codes;  // [BHkv, stored k / 128, DP, 128] (code_offset), tokens permuted in sixteens
     const float* v_largest;        // [sequences, Hkv, DP]
+    unsigned* taken;               // items of work that blocks have asked for behind their first; 0 before the launch and after
 #if WW_TAPS
     int columns;            // of the taps
     float* s;               // [BH, Lq, columns] logits * log2 e; -inf where masked
@@ -106,17 +108,26 @@ __device__ __forceinline__ void announce(const Int8Params<T>& p, const Memory<kD
     ptx::cp_async_bulk_shared_global(memory.largest(i), p.v_largest + channels, M::kLargest, full);
 }
 
-// One thread asks for all tiles of its block's work, each as soon as its place is empty.
+// The next item of work that no block has; items or more: there is none. So blocks whose items are short make more of them. Each
+// block is told once that there is none, so there are `items` calls in all, and the last puts the counter back to 0.
+// The shuffle among this thread alone tells ptxas that the number is uniform: else what follows from it does not fit into the
+// registers of a thread that loads.
+__device__ __forceinline__ int next_item(unsigned* taken, int items) {
+    const unsigned asked = ptx::atom_relaxed_gpu_global_inc_u32(taken, static_cast<unsigned>(items - 1));
+    return static_cast<int>(gridDim.x + ptx::shfl_sync_idx_b32(asked, 0, 1));
+}
+
+// One thread, a warp's first lane, asks for all tiles of its block's work, each as soon as its place is empty.
 template <int kDepth, Mask kMask, class T>
 __device__ __forceinline__ void produce(const Int8Params<T>& p, const Memory<kDepth>& memory, int items) {
     using M = Memory<kDepth>;
     Turn<M::kStages> turn;
     Turn<kPlaces> place;
-    for (Items made; made.number < items; made.next()) {
-        const Work work = Work::of<kKeys, kMask != Mask::none>(p, made.number / parts(kDepth));
-        const unsigned part = made.number % parts(kDepth);
+    for (int number = blockIdx.x; number < items; number = next_item(p.taken, items)) {
+        const Work work = Work::of<kKeys, kMask != Mask::none>(p, number / parts(kDepth));
+        const unsigned part = number % parts(kDepth);
         if (work.empty()) continue;
-        const Item item{made.number, static_cast<unsigned>(work.visits.count)};
+        const Item item{number, static_cast<unsigned>(work.visits.count)};
         const long long first = static_cast<long long>(work.kv) * p.keys.stored + work.keys.stored;
         if (work.visits.count == 0) announce(p, memory, place, item, work, part);
         for (int visit = 0; visit < work.visits.count; ++visit, turn.next()) {

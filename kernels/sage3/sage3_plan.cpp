@@ -172,9 +172,10 @@ class Planner {
         workspace("k_codes", k_tiles * kTile * p_.dp());
         workspace("k_scales", k_tiles * 4);
         workspace("v_codes", k_tiles * kTile * p_.dp());
+        workspace("taken", 4);
         step("quantize", "hopper_quantize", q_tiles + 2 * k_tiles, 2 * p_.dp(),
              {strided("q", r_.q), queries(), {Buffer{"q_codes"}, Buffer{"q_scales"}}, k, v, keys(),
-              {Buffer{"k_mean"}, Buffer{"k_codes"}, Buffer{"k_scales"}, Buffer{"v_mean"}, Buffer{"v_largest"}, Buffer{"v_codes"},
+              {Buffer{"k_mean"}, Buffer{"k_codes"}, Buffer{"k_scales"}, Buffer{"v_mean"}, Buffer{"v_largest"}, Buffer{"v_codes"}, Buffer{"taken"},
                i32(k_tiles), i32(p_.h), i32(p_.h_kv), i32(p_.d)}},
              kHopperPrepare);
         int8_attention(q_tiles);
@@ -199,7 +200,7 @@ class Planner {
         items *= p_.dp() / channels;
         Step& made = step("attention", "hopper_attention", std::min<int64_t>(items, r_.multiprocessors), kAttentionThreads,
              {{Buffer{"q_codes"}, Buffer{"q_scales"}, Buffer{"k_codes"}, Buffer{"k_scales"}, Buffer{"v_codes"}, Buffer{"v_largest"},
-               buffer_if(r_.lse, "shift")},
+               Buffer{"taken"}, buffer_if(r_.lse, "shift")},
               outputs(), queries(), keys(), sizes(), visibility(), mask(), {buffer_if(p_.smooth_v, "v_mean")}},
              kHopperAttention);
         // hopper_ring.cuh: two places for queries, stages of keys and of values with eight rows of ones, staging, what belongs to

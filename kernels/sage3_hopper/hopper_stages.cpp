@@ -184,7 +184,8 @@ Status hopper_quantize(const LibraryCall& call) {
                             "q_scales", 1));
     WW_TRY(k, quantize_int8(call, p, stored_rows(call.input("k"), &k_means, p, setting.sequences.k, p.h_kv, p.lk), "k_codes",
                             "k_scales", sage3::kTile));
-    (void)q, (void)k;
+    WW_TRY(taken, fill_output(call, "taken", {0}));
+    (void)q, (void)k, (void)taken;
     return quantize_v(call, p, setting.sequences.k);
 }
 

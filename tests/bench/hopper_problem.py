@@ -56,6 +56,18 @@ def stored(rows):
     return torch.gather(pieces, -2, index.contiguous()).reshape(rows.shape).contiguous()
 
 
+def arguments(operands, o, strides, side, heads, batch_heads, causal, depth):
+    """Of the kernel. operands: from q_codes to v_largest. strides: of o, of a batch, head and token. side: as the kernel has queries, and keys
+    alike: its starts or None, sequences, tokens, the longest, stored rows of a head."""
+    i32, i64, u32, pointer = ctypes.c_int32, ctypes.c_int64, ctypes.c_uint32, ctypes.c_uint64
+    starts, *numbers = side
+    sides = 2 * [pointer(0 if starts is None else starts.data_ptr()), *map(i32, numbers)]
+    everything = i32(1 << 29)
+    return [*[pointer(each.data_ptr()) for each in operands], pointer(0), pointer(o.data_ptr()), pointer(0), *map(i64, strides), *sides, i32(heads),
+            i32(heads), i32(depth), i32(batch_heads), i32(numbers[-1]), everything, i32(0) if causal else everything, u32(1), u32(causal),
+            ctypes.c_float(1 / math.sqrt(depth)), pointer(0), i64(0), i64(0), i64(0), pointer(0)]
+
+
 class Problem:
     """Random codes and scales, L a multiple of 128."""
 
@@ -73,15 +85,11 @@ class Problem:
                      stored(self.k.to(torch.int8).view(torch.uint8)),
                      torch.full((batch * heads * length // TILE,), 1 / 32, device="cuda"),
                      stored(values.permute(0, 2, 1, 3).contiguous().view(batch * heads, -1, TILE)),
-                     torch.full((batch * heads * depth,), 448.0, device="cuda")]
+                     torch.full((batch * heads * depth,), 448.0, device="cuda"),
+                     torch.zeros(1, dtype=torch.int32, device="cuda")]
         self.o = torch.empty(shape, dtype=torch.bfloat16, device="cuda")
-        i32, i64, u32, pointer = ctypes.c_int32, ctypes.c_int64, ctypes.c_uint32, ctypes.c_uint64
-        side = [pointer(0), i32(batch), i32(length), i32(length), i32(length)]
-        everything = i32(1 << 29)
-        self.arguments = [*[pointer(each.data_ptr()) for each in self.keep], pointer(0), pointer(self.o.data_ptr()), pointer(0),
-                          i64(heads * length * depth), i64(length * depth), i64(depth), *side, *side, i32(heads), i32(heads),
-                          i32(depth), i32(batch * heads), i32(length), everything, i32(0) if causal else everything, u32(1),
-                          u32(causal), ctypes.c_float(1 / math.sqrt(depth)), pointer(0), i64(0), i64(0), i64(0), pointer(0)]
+        self.arguments = arguments(self.keep, self.o, (heads * length * depth, length * depth, depth), (None, batch, length, length, length),
+                                   heads, batch * heads, causal, depth)
 
     def error(self, head=0):
         s = (self.q[head] / 32) @ (self.k[head] / 32).T / math.sqrt(self.depth)
