@@ -97,8 +97,8 @@ SAGE3_API sage3_status sage3_open(const char* device, sage3** handle);
 /* What was launched through it must have ended. */
 SAGE3_API void sage3_close(sage3* handle);
 
-/* How much workspace sage3_attention() wants for the problem. Reads no data pointer, and asks of lse only whether
- * it is there; needs no GPU. */
+/* How much workspace sage3_attention() wants for the problem, on any GPU that the process sees (where it sees none, on
+ * any that has kernels). Reads no data pointer, and asks of lse only whether it is there. */
 SAGE3_API sage3_status sage3_workspace_bytes(sage3* handle, const sage3_problem* problem, uint64_t* bytes);
 
 /* Compiles what the problem needs and loads it into the current context, so that the first

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "device/device.hpp"
@@ -25,6 +26,8 @@ class Backend {
   public:
     virtual ~Backend() = default;
 
+    // Of the GPUs that may be entered; all that there are kernels for where none of them is here.
+    virtual std::vector<std::string> targets() const = 0;
     // memory: some tensor of the call, or null. Fails where no GPU runs these kernels.
     virtual Result<Entered> enter(const void* memory) = 0;
     // The kernels can use it: it is memory of the GPU that was entered.

@@ -3,6 +3,7 @@
 // the driver, which belong to no context. Makes no context, allocates and waits for nothing in a launch.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -17,6 +18,7 @@ using cuda::Code;
 using cuda::Handle;
 using cuda::kSuccess;
 
+constexpr const char* kReading = "read the GPU's attributes";
 constexpr uint32_t kFreeDynamicShared = 48 * 1024;  // more needs an opt-in per function
 
 // Loading a module is forbidden to a thread that captures a stream, unless it says that it knows.
@@ -51,6 +53,7 @@ class CudaBackend final : public Backend {
         for (const Handle each : libraries_) cu_.LibraryUnload(each);
     }
 
+    std::vector<std::string> targets() const override;
     Result<Entered> enter(const void* memory) override;
     Status check_memory(const Entered& entered, std::string_view argument, const void* memory) override;
     Result<uint64_t> load(const toolchain::CompileRequest& request) override;
@@ -66,6 +69,12 @@ class CudaBackend final : public Backend {
     Status succeeded(Code code, const std::string& doing) const {
         return code == kSuccess ? ok() : Status(fail(doing + ": " + cuda::describe(cu_, code)));
     }
+    struct Capability {
+        int major = 0, minor = 0;
+        bool runs() const { return major == 12 || (major == 9 && minor == 0); }
+        std::string target() const { return fmt::format("sm_{}{}a", major, minor); }
+    };
+    Result<Capability> capability(int ordinal) const;
     Pointer look_at(const void* memory) const;
     Result<Handle> function_of(uint64_t kernel) const;
     Status raise_limits(Handle function, const device::Launch& launch) const;
@@ -82,6 +91,26 @@ Pointer CudaBackend::look_at(const void* memory) const {
     if (cu_.PointerGetAttributes(4, attributes, values, reinterpret_cast<cuda::Pointer>(memory)) != kSuccess)
         return {};
     return out;
+}
+
+Result<CudaBackend::Capability> CudaBackend::capability(int ordinal) const {
+    Capability out;
+    Code code = cu_.DeviceGetAttribute(&out.major, cuda::kComputeCapabilityMajor, ordinal);
+    if (!code) code = cu_.DeviceGetAttribute(&out.minor, cuda::kComputeCapabilityMinor, ordinal);
+    WW_TRY(read, succeeded(code, kReading));
+    (void)read;
+    return out;
+}
+
+std::vector<std::string> CudaBackend::targets() const {
+    std::vector<std::string> out;
+    int count = 0;
+    if (cu_.DeviceGetCount(&count) != kSuccess) count = 0;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        const Result<Capability> its = capability(ordinal);
+        if (its && its->runs() && std::find(out.begin(), out.end(), its->target()) == out.end()) out.push_back(its->target());
+    }
+    return out.empty() ? std::vector<std::string>{"sm_90a", "sm_120a"} : out;
 }
 
 Result<Entered> CudaBackend::enter(const void* memory) {
@@ -101,19 +130,17 @@ Result<Entered> CudaBackend::enter(const void* memory) {
     }
     WW_TRY(got, succeeded(cu_.CtxGetDevice(&out.ordinal), "ask for the current context's GPU"));
     (void)got;
-    int major = 0, minor = 0, processors = 0;
-    Code code = cu_.DeviceGetAttribute(&major, cuda::kComputeCapabilityMajor, out.ordinal);
-    if (!code) code = cu_.DeviceGetAttribute(&minor, cuda::kComputeCapabilityMinor, out.ordinal);
-    if (!code) code = cu_.DeviceGetAttribute(&processors, cuda::kMultiprocessorCount, out.ordinal);
-    WW_TRY(read, succeeded(code, "read the GPU's attributes"));
+    WW_TRY(its, capability(out.ordinal));
+    int processors = 0;
+    WW_TRY(read, succeeded(cu_.DeviceGetAttribute(&processors, cuda::kMultiprocessorCount, out.ordinal), kReading));
     (void)read;
-    if (major != 12 && !(major == 9 && minor == 0)) {
+    if (!its.runs()) {
         char name[256] = "?";
         (void)cu_.DeviceGetName(name, sizeof name - 1, out.ordinal);
         return fail(fmt::format("device is {} (GPU {}, sm_{}{}): these kernels need sm_90, sm_120 or sm_121", name,
-                                out.ordinal, major, minor));
+                                out.ordinal, its.major, its.minor));
     }
-    out.target = fmt::format("sm_{}{}a", major, minor);
+    out.target = its.target();
     out.multiprocessors = static_cast<uint32_t>(processors);
     return out;
 }

@@ -19,6 +19,7 @@ class DeviceBackend final : public Backend {
         for (const device::ModuleId each : modules_) (void)device_.unload(each);
     }
 
+    std::vector<std::string> targets() const override { return {info_.target}; }
     Result<Entered> enter(const void*) override { return Entered{.target = info_.target, .multiprocessors = info_.multiprocessors}; }
     Status check_memory(const Entered&, std::string_view, const void*) override { return ok(); }
 

@@ -103,8 +103,8 @@ int64_t window_of(const sage3_problem& p, int64_t keys) {
     return (p.flags & SAGE3_WINDOW) == 0 || keys == -1 ? kUnbounded : keys;
 }
 
-// For what was entered; of sm_120 where nothing was.
-Result<Plan> plan_of(const sage3_problem* p, const Entered& entered = {}) {
+// What is asked for, on whatever GPU; it is sound.
+Result<Request> request_of(const sage3_problem* p) {
     if (!p) return fail("problem is null");
     if (p->struct_bytes != sizeof(sage3_problem))
         return fail(fmt::format("struct_bytes is {}: sizeof(sage3_problem), {}, is due", p->struct_bytes,
@@ -124,9 +124,16 @@ Result<Plan> plan_of(const sage3_problem* p, const Entered& entered = {}) {
     out.q = strides_of(p->q), out.k = strides_of(p->k), out.v = strides_of(p->v), out.o = strides_of(p->o);
     if (p->mask_type != SAGE3_NO_MASK) out.mask = strides_of(p->mask);
     out.lse = p->lse != nullptr;
-    out.multiprocessors = entered.multiprocessors;
-    out.path = entered.target != "sm_90a" ? Path::fp4 : (p->flags & SAGE3_EXACT_FP4) != 0 ? Path::exact : Path::int8;
-    return plan(out);
+    out.path = (p->flags & SAGE3_EXACT_FP4) != 0 ? Path::exact : Path::int8;
+    WW_TRY(sound, check(out));
+    (void)sound;
+    return out;
+}
+
+Result<Plan> plan_for(Request request, const Entered& entered) {
+    request.multiprocessors = entered.multiprocessors;
+    if (entered.target != "sm_90a") request.path = Path::fp4;
+    return plan(request);
 }
 
 // Where each buffer of the plan lies in the caller's workspace.
@@ -152,11 +159,14 @@ class Layout {
     uint64_t bytes_ = 0;
 };
 
-// What is enough on any GPU that can do it.
-Result<uint64_t> workspace_due(const sage3_problem* problem) {
-    WW_TRY(of_sm_120, plan_of(problem));
-    const Result<Plan> of_sm_90 = plan_of(problem, Entered{.target = "sm_90a"});
-    return std::max(Layout(of_sm_120).bytes(), of_sm_90 ? Layout(*of_sm_90).bytes() : 0);
+// What is enough on any of these GPUs.
+Result<uint64_t> workspace_due(const Request& request, const std::vector<std::string>& targets) {
+    uint64_t out = 0;
+    for (const std::string& target : targets) {
+        WW_TRY(plan, plan_for(request, Entered{.target = target}));
+        out = std::max(out, Layout(plan).bytes());
+    }
+    return out;
 }
 
 // One call of sage3_attention() whose arguments are sound.
@@ -194,10 +204,11 @@ class Call {
 };
 
 sage3_status prepare(::sage3& handle, const sage3_problem* problem) {
-    if (const Result<Plan> sound = plan_of(problem); !sound) return finish(SAGE3_INVALID, sound.error());
+    const Result<Request> request = request_of(problem);
+    if (!request) return finish(SAGE3_INVALID, request.error());
     const Result<Entered> entered = handle.backend->enter(problem->q.data);
     if (!entered) return finish(SAGE3_NO_DEVICE, entered.error());
-    const Result<Plan> plan = plan_of(problem, *entered);
+    const Result<Plan> plan = plan_for(*request, *entered);
     if (!plan) return finish(SAGE3_INVALID, plan.error());
     const auto kernels = handle.variants.kernels(*plan, entered->target);
     if (!kernels) return finish(SAGE3_FAILED, kernels.error());
@@ -210,24 +221,24 @@ sage3_status prepare(::sage3& handle, const sage3_problem* problem) {
 // Everything that can be refused is refused before the first launch.
 sage3_status attention(::sage3& handle, const sage3_problem* problem, void* workspace, uint64_t workspace_bytes,
                        void* stream) {
-    const Result<uint64_t> due = workspace_due(problem);
-    if (!due) return finish(SAGE3_INVALID, due.error());
+    const Result<Request> request = request_of(problem);
+    if (!request) return finish(SAGE3_INVALID, request.error());
     std::vector<Pointer> pointers = pointers_of(*problem);
     pointers.push_back({"workspace", workspace, kWorkspaceAlign});
     for (const Pointer& each : pointers)
         if (const Status sound = check_alignment(each); !sound) return finish(SAGE3_INVALID, sound.error());
-    if (workspace_bytes < *due)
-        return finish(SAGE3_INVALID, fmt::format("workspace_bytes is {}: {} are due (sage3_workspace_bytes)",
-                                                 workspace_bytes, *due));
     Backend& backend = *handle.backend;
     const Result<Entered> entered = backend.enter(problem->q.data);
     if (!entered) return finish(SAGE3_NO_DEVICE, entered.error());
+    const Result<Plan> plan = plan_for(*request, *entered);
+    if (!plan) return finish(SAGE3_INVALID, plan.error());
+    const Layout layout(*plan);
+    if (workspace_bytes < layout.bytes())
+        return finish(SAGE3_INVALID, fmt::format("workspace_bytes is {}: {} are due (sage3_workspace_bytes)",
+                                                 workspace_bytes, layout.bytes()));
     for (const Pointer& each : pointers)
         if (const Status usable = backend.check_memory(*entered, each.argument, each.data); !usable)
             return finish(SAGE3_INVALID, usable.error());
-    const Result<Plan> plan = plan_of(problem, *entered);
-    if (!plan) return finish(SAGE3_INVALID, plan.error());
-    const Layout layout(*plan);
     const auto kernels = handle.variants.kernels(*plan, entered->target);
     if (!kernels) return finish(SAGE3_FAILED, kernels.error());
     const Call call(*problem, layout, workspace);
@@ -276,7 +287,9 @@ sage3_status sage3_workspace_bytes(sage3* handle, const sage3_problem* problem, 
     return guarded([&] {
         if (!handle) return finish(SAGE3_INVALID, "handle is null");
         if (!bytes) return finish(SAGE3_INVALID, "bytes is null");
-        const ww::Result<uint64_t> due = workspace_due(problem);
+        const ww::Result<Request> request = request_of(problem);
+        if (!request) return finish(SAGE3_INVALID, request.error());
+        const ww::Result<uint64_t> due = workspace_due(*request, handle->backend->targets());
         if (!due) return finish(SAGE3_INVALID, due.error());
         *bytes = *due;
         return SAGE3_OK;

@@ -66,7 +66,10 @@ struct Plan {
     std::vector<Workspace> workspace;
 };
 
-// The failure names the argument and its value.
+constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;  // blocks of a launch
+
+// Whether it is sound, whatever its path. The failure names the argument and its value, as that of plan() does.
+Status check(const Request& request);
 Result<Plan> plan(const Request& request);
 
 }  // namespace ww::sage3

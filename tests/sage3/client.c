@@ -107,6 +107,29 @@ static void other_gpus_are_refused(const sage3_problem* p) {
     fake_set_sm(120);
 }
 
+static uint64_t due_on(int sm, const sage3_problem* p) {
+    uint64_t bytes = 0;
+    fake_set_sm(sm);
+    CHECK_OK(sage3_workspace_bytes(handle, p, &bytes));
+    fake_set_sm(120);
+    return bytes;
+}
+
+/* Nobody on an sm_90 GPU pays for the biases of keys, which grow with the square of the length. */
+static void workspace_is_for_the_gpus_that_are_here(void) {
+    const int64_t heads = 56, tokens = 73774, dim = 128;
+    const sage3_tensor x = {NULL, heads * tokens * dim, tokens * dim, dim};
+    sage3_problem p = {.struct_bytes = sizeof p, .batches = 1, .heads = heads, .kv_heads = heads, .queries = tokens,
+                       .keys = tokens, .head_dim = dim, .type = SAGE3_BF16, .causal = SAGE3_FULL, .scale = 0.1f,
+                       .q = x, .k = x, .v = x, .o = x};
+    const uint64_t of_120 = due_on(120, &p), of_90 = due_on(90, &p);
+    printf("workspace of 73774 tokens of 56 heads: %.1f GB on sm_120, %.1f GB on sm_90\n", 1e-9 * (double)of_120, 1e-9 * (double)of_90);
+    CHECK(of_90 > 3 * (uint64_t)(heads * tokens * dim) && of_90 < 2000000000u && of_120 > 12000000000u);
+    CHECK(due_on(80, &p) == of_120);  /* none that has kernels: enough for each */
+    p.flags = SAGE3_EXACT_FP4;
+    CHECK(due_on(90, &p) > of_120 && due_on(120, &p) == of_120);  /* the same biases, and operands of two bytes */
+}
+
 static void a_failed_launch_is_named(const sage3_problem* p) {
     fake_fail("sage3_attention");
     CHECK(run(p, NULL) == SAGE3_FAILED);
@@ -185,6 +208,7 @@ int main(void) {
     launches_only(&p);
     memory_is_checked(&p);
     other_gpus_are_refused(&p);
+    workspace_is_for_the_gpus_that_are_here();
     a_failed_launch_is_named(&p);
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, without_context, (void*)&p) == 0 && pthread_join(thread, NULL) == 0);
