@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "bench/bench.hpp"
+#include "bench/page.hpp"
 #include "cli/verbs.hpp"
 #include "references.hpp"
 
@@ -40,13 +41,16 @@ Status check_files(const Options& options) {
         WW_TRY(sound, check_file(option, file));
         (void)sound;
     }
-    return ok();
+    return options.markdown.empty() ? ok() : bench::check_page(options.markdown);
 }
 
 Status write(const Options& options, const bench::Report& found) {
     using Form = std::string (*)(const bench::Report&);
-    for (const auto& [file, form] : {std::pair(options.json, Form{bench::to_json}), std::pair(options.markdown, Form{bench::to_markdown}),
-                                     std::pair(options.plot, Form{bench::to_svg})}) {
+    if (!options.markdown.empty()) {
+        WW_TRY(written, bench::write_page(options.markdown, found));
+        (void)written;
+    }
+    for (const auto& [file, form] : {std::pair(options.json, Form{bench::to_json}), std::pair(options.plot, Form{bench::to_svg})}) {
         if (file.empty()) continue;
         WW_TRY(written, write_file(file, form(found)));
         (void)written;
