@@ -109,8 +109,9 @@ struct Visits {
     __device__ __forceinline__ static int clamp(int x, int most) { return x < 0 ? 0 : x < most ? x : most; }
 };
 
-// The numbers of the items of work that a block makes, one after the other, where nobody counts them (on Hopper: hopper_ring.cuh). Rounds go over the blocks there and back: where items
-// grow shorter, no block makes the longest of each round. What follows a number beyond the last item is beyond it, too.
+// The numbers of the items of work that a block makes, one after the other, where nobody counts them (on Hopper: next_item). Rounds
+// go over the blocks there and back: where items grow shorter, no block makes the longest of each round. What follows a number
+// beyond the last item is beyond it, too.
 struct Items {
     int number = static_cast<int>(blockIdx.x), step = 2 * static_cast<int>(gridDim.x - blockIdx.x) - 1;
 

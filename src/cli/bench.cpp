@@ -46,16 +46,12 @@ Status check_files(const Options& options) {
 
 Status write(const Options& options, const bench::Report& found) {
     using Form = std::string (*)(const bench::Report&);
-    if (!options.markdown.empty()) {
-        WW_TRY(written, bench::write_page(options.markdown, found));
-        (void)written;
-    }
     for (const auto& [file, form] : {std::pair(options.json, Form{bench::to_json}), std::pair(options.plot, Form{bench::to_svg})}) {
         if (file.empty()) continue;
         WW_TRY(written, write_file(file, form(found)));
         (void)written;
     }
-    return ok();
+    return options.markdown.empty() ? ok() : bench::write_page(options.markdown, found);
 }
 
 void progress(const std::string& line) {

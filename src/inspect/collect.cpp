@@ -171,7 +171,6 @@ Result<std::vector<Image>> from_cuda(const Request& request) {
     compile_request.defines = request.defines;
     compile_request.include_dirs = request.include_dirs;
     compile_request.options = request.options;
-    compile_request.trial = request.trial;
     std::vector<std::string> targets = request.targets;
     if (targets.empty()) targets.push_back("sm_90a");
     std::vector<Image> out;

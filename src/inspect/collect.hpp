@@ -23,7 +23,7 @@ struct Request {
     int threads = 0;                   // of a block; 0: the port's, else the launch bounds
     uint64_t shared_bytes = 0;         // dynamic
     ladder::PlanTable plans;
-    int trial = 0;                // toolchain::CompileRequest's, of CUDA C++ that NVRTC compiles
+    int trial = 0;                // of a port: toolchain::CompileRequest's
     std::set<std::string> files;  // of a port: only these, "softmax_plain.sm_90a"; empty: all
 };
 

@@ -12,6 +12,7 @@ import heapq
 import random
 import statistics
 import sys
+import types
 
 from hopper_texts import LOADER, edited, texts
 
@@ -92,14 +93,9 @@ def packed(lengths, causal, depth):
     operands = [codes[0], scales[0], codes[1], scales[1], values, torch.full((len(lengths) * HEADS * depth,), 448.0, device="cuda"),
                 torch.zeros(1, dtype=torch.int32, device="cuda")]
     o = torch.empty((HEADS, tokens, depth), dtype=torch.bfloat16, device="cuda")
-
-    class Packed:
-        keep = (starts, operands)
-    made = Packed()
-    made.o = o
-    made.arguments = arguments(operands, o, (HEADS * tokens * depth, tokens * depth, depth),
-                               (starts, len(lengths), tokens, max(lengths), stored), HEADS, HEADS, causal, depth)
-    return made
+    made = arguments(operands, o, (HEADS * tokens * depth, tokens * depth, depth),
+                     (starts, len(lengths), tokens, max(lengths), stored), HEADS, HEADS, causal, depth)
+    return types.SimpleNamespace(keep=(starts, operands), o=o, arguments=made)
 
 
 def timed(work, causal, kernels, options):

@@ -57,7 +57,7 @@ def stored(rows):
 
 
 def arguments(operands, o, strides, side, heads, batch_heads, causal, depth):
-    """Of the kernel. operands: from q_codes to v_largest. strides: of o, of a batch, head and token. side: as the kernel has queries, and keys
+    """Of the kernel. operands: from q_codes to taken. strides: of o, of a batch, head and token. side: as the kernel has queries, and keys
     alike: its starts or None, sequences, tokens, the longest, stored rows of a head."""
     i32, i64, u32, pointer = ctypes.c_int32, ctypes.c_int64, ctypes.c_uint32, ctypes.c_uint64
     starts, *numbers = side

@@ -33,9 +33,9 @@ std::vector<std::string_view> with_attention(std::vector<std::string_view> stage
     return stages;
 }
 
-// Small ones, by the head dimension that attention is compiled for; and for the kernels before it.
-const std::vector<std::string_view> kDepth64 = {"one", "small", "d1", "top_left_129_300"};
-const std::vector<std::string_view> kDepth128 = {"d96_causal", "causal_300_129"};
+// Small ones, by the head dimension that attention is compiled for, and one whose tiles are not masked; and for the kernels before it.
+const std::vector<std::string_view> kDepth64 = {"one", "small", "d1", "top_left_129_300", "ring"};
+const std::vector<std::string_view> kDepth128 = {"d96_causal", "causal_300_129", "ring_128"};
 const std::vector<std::string_view> kFeatures = {"one", "small", "d1", "top_left_129_300", "mask_hides_rows",
                                                  "window_narrow"};
 const std::vector<std::string_view> kAnyDepth = {"small", "d1", "d96_causal", "top_left_129_300"};

@@ -128,6 +128,7 @@ static void workspace_is_for_the_gpus_that_are_here(void) {
     CHECK(due_on(80, &p) == of_120);  /* none that has kernels: enough for each */
     p.flags = SAGE3_EXACT_FP4;
     CHECK(due_on(90, &p) > of_120 && due_on(120, &p) == of_120);  /* the same biases, and operands of two bytes */
+    CHECK(due_on(80, &p) == due_on(90, &p));
 }
 
 static void a_failed_launch_is_named(const sage3_problem* p) {
