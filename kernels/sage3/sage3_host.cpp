@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -103,6 +104,15 @@ int64_t window_of(const sage3_problem& p, int64_t keys) {
     return (p.flags & SAGE3_WINDOW) == 0 || keys == -1 ? kUnbounded : keys;
 }
 
+// What C callers put into an enumeration may be any number, which C++ may not read as one.
+template <class Enumeration>
+uint32_t number_of(const Enumeration& given) {
+    uint32_t out = 0;
+    static_assert(sizeof given == sizeof out);
+    std::memcpy(&out, &given, sizeof out);
+    return out;
+}
+
 // What is asked for, on whatever GPU; it is sound.
 Result<Request> request_of(const sage3_problem* p) {
     if (!p) return fail("problem is null");
@@ -115,14 +125,14 @@ Result<Request> request_of(const sage3_problem* p) {
     Request out;
     out.problem = {.b = p->batches, .h = p->heads, .h_kv = p->kv_heads, .lq = p->queries, .lk = p->keys,
                    .d = p->head_dim, .scale = static_cast<double>(p->scale),
-                   .causal = static_cast<Causal>(p->causal), .left = window_of(*p, p->window_left),
-                   .right = window_of(*p, p->window_right), .mask = static_cast<Mask>(p->mask_type),
+                   .causal = static_cast<Causal>(number_of(p->causal)), .left = window_of(*p, p->window_left),
+                   .right = window_of(*p, p->window_right), .mask = static_cast<Mask>(number_of(p->mask_type)),
                    .global_mean = (p->flags & SAGE3_GLOBAL_Q_MEAN) != 0,
                    .smooth_v = (p->flags & SAGE3_SMOOTH_V) != 0, .packed = p->sequences,
                    .longest_q = p->longest_queries, .longest_k = p->longest_keys};
-    out.type = static_cast<Type>(p->type);
+    out.type = static_cast<Type>(number_of(p->type));
     out.q = strides_of(p->q), out.k = strides_of(p->k), out.v = strides_of(p->v), out.o = strides_of(p->o);
-    if (p->mask_type != SAGE3_NO_MASK) out.mask = strides_of(p->mask);
+    if (number_of(p->mask_type) != SAGE3_NO_MASK) out.mask = strides_of(p->mask);
     out.lse = p->lse != nullptr;
     out.path = (p->flags & SAGE3_EXACT_FP4) != 0 ? Path::exact : Path::int8;
     WW_TRY(sound, check(out));

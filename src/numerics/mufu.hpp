@@ -113,7 +113,9 @@ inline float ex2(float x) {
     const std::int32_t fixed = near < 0.0f ? below : size;
     const double sum = detail::evaluate64(numerics::detail::kEx2, fixed & 0x7fffff);
     const std::int32_t exponent = (fixed >> 23) + 126;
-    std::int32_t out = static_cast<std::int32_t>(sum * 0x1p-17) + (exponent << 23);
+    // Wraps around where the exponent is out of range, and is not taken then.
+    const std::uint32_t bits = static_cast<std::uint32_t>(static_cast<std::int32_t>(sum * 0x1p-17)) + (static_cast<std::uint32_t>(exponent) << 23);
+    std::int32_t out = static_cast<std::int32_t>(bits);
     out = exponent < 0 ? 0 : out;
     out = exponent > 253 ? detail::kInfinity : out;
     return x != x ? float_of(kNanF32) : float_of(static_cast<std::uint32_t>(out));

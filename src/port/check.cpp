@@ -40,8 +40,10 @@ class Checker {
         for (const TensorSpec& tensor : port_.tensors) used(tensor);
         for (const TensorSpec& tensor : port_.tensors) given(tensor);
         for (const Implementation& impl : port_.implementations)
-            for (const auto& [name, stage_impl] : impl.stages)
-                implementation(*port_.stage(name), stage_impl);
+            for (const auto& [name, stage_impl] : impl.stages) {
+                const Stage* stage = port_.stage(name);  // none of the name "chain"
+                implementation(stage ? *stage : port_.chain, stage_impl);
+            }
         reference();
         for (const Case& each : port_.cases) one_case(each);
     }

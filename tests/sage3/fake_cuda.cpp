@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 namespace {
@@ -99,7 +100,11 @@ Code cuLibraryLoadData(void** library, const void* image, int*, void**, unsigned
     return unsafe("LibraryLoadData");
 }
 Code cuLibraryUnload(void*) { return note("LibraryUnload"), kOk; }
-Code cuLibraryGetKernel(void** kernel, void*, const char* name) { return *kernel = ::strdup(name), kOk; }
+Code cuLibraryGetKernel(void** kernel, void*, const char* name) {
+    static std::set<std::string> names;
+    const std::lock_guard lock(mutex);
+    return *kernel = const_cast<char*>(names.insert(name).first->c_str()), kOk;
+}
 Code cuKernelGetFunction(void** function, void* kernel) {
     if (!current) return kNoContext;
     *function = kernel;

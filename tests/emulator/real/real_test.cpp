@@ -20,7 +20,7 @@ using Ints = std::vector<int>;
 Ints random_ints(size_t n, int limit) {
     std::mt19937 random(7);
     Ints out(n);
-    for (int& value : out) value = static_cast<int>(random() % static_cast<unsigned>(2 * limit + 1)) - limit;
+    for (int& value : out) value = static_cast<int>(static_cast<int64_t>(random() % (2 * static_cast<uint64_t>(limit) + 1)) - limit);
     return out;
 }
 
