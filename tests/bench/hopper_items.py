@@ -9,6 +9,7 @@ over the blocks: counted for 132 blocks, and timed in turns in one run on a CUDA
 torch and the GPU; exit code 77 without."""
 import argparse
 import heapq
+import itertools
 import random
 import statistics
 import sys
@@ -34,9 +35,14 @@ def workloads():
     return out
 
 
+def starts_of(lengths):
+    """The first token of each sequence, and how many there are."""
+    return list(itertools.accumulate(lengths, initial=0))
+
+
 def first_tiles(lengths):
     """Of packed sequences: the tile that each begins with among the stored ones, and how many are stored."""
-    starts = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
+    starts = starts_of(lengths)
     return [start // TILE + i for i, start in enumerate(starts[:-1])], starts[-1] // TILE + len(lengths)
 
 
@@ -85,7 +91,7 @@ def packed(lengths, causal, depth):
     from hopper_problem import arguments
     from torch_gpu import torch
     tokens, stored = sum(lengths), first_tiles(lengths)[1] * TILE
-    starts = torch.tensor([sum(lengths[:i]) for i in range(len(lengths) + 1)], dtype=torch.int32, device="cuda")
+    starts = torch.tensor(starts_of(lengths), dtype=torch.int32, device="cuda")
     torch.manual_seed(0)
     codes = [(torch.randn(HEADS, stored, depth, device="cuda") * 32).round().clamp(-127, 127).to(torch.int8) for _ in range(2)]
     scales = [torch.full((HEADS, rows), 1 / 32, device="cuda") for rows in (stored, stored // TILE)]

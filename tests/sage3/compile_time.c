@@ -21,13 +21,17 @@ struct took {
     double wall, cpu;
 };
 
+static void must(sage3_status status) {
+    if (status == SAGE3_OK) return;
+    fprintf(stderr, "%s\n", sage3_message());
+    exit(1);
+}
+
 static struct took prepare(const sage3_problem* p) {
     sage3* handle = NULL;
     const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    if (sage3_open("cuda", &handle) != SAGE3_OK || sage3_prepare(handle, p) != SAGE3_OK) {
-        fprintf(stderr, "%s\n", sage3_message());
-        exit(1);
-    }
+    must(sage3_open("cuda", &handle));
+    must(sage3_prepare(handle, p));
     const struct took out = {seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu};
     sage3_close(handle);
     return out;
@@ -39,21 +43,17 @@ static void time_calls(sage3_problem p, int sm) {
     void *memory = NULL, *workspace = NULL;
     uint64_t due = 0;
     fake_set_sm(sm);
-    if (sage3_open("cuda", &handle) != SAGE3_OK || sage3_workspace_bytes(handle, &p, &due) != SAGE3_OK ||
-        sage3_allocate(handle, 4096, &memory) != SAGE3_OK || sage3_allocate(handle, due, &workspace) != SAGE3_OK) {
-        fprintf(stderr, "%s\n", sage3_message());
-        exit(1);
-    }
+    must(sage3_open("cuda", &handle));
+    must(sage3_workspace_bytes(handle, &p, &due));
+    must(sage3_allocate(handle, 4096, &memory));
+    must(sage3_allocate(handle, due, &workspace));
     p.q.data = p.k.data = p.v.data = p.o.data = memory;
     double best = 1;
     for (int run = 0; run <= kRuns; ++run) {  /* the first compiles */
         const double begin = seconds(CLOCK_MONOTONIC);
         for (int i = 0; i < kCalls; ++i) {
             fake_clear();
-            if (sage3_attention(handle, &p, workspace, due, NULL) != SAGE3_OK) {
-                fprintf(stderr, "%s\n", sage3_message());
-                exit(1);
-            }
+            must(sage3_attention(handle, &p, workspace, due, NULL));
         }
         const double took = (seconds(CLOCK_MONOTONIC) - begin) / kCalls;
         if (run > 0 && took < best) best = took;
