@@ -11,6 +11,7 @@ from torch_gpu import torch
 if torch.cuda.get_device_capability() != (9, 0):
     print("torch sees no CUDA GPU of sm_90")
     sys.exit(77)
+torch.zeros(1, device="cuda")  # makes torch's context the thread's, which the driver's calls below need
 
 THREADS, STAGES, TILE = 384, 3, 128
 driver = ctypes.CDLL("libcuda.so.1")
